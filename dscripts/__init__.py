@@ -1,0 +1,1 @@
+"""The DTrace and bpftrace scripts, packaged so that importlib.resources finds them."""

@@ -1,0 +1,8 @@
+//! The Python face.
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _engine(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    Ok(())
+}

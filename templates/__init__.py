@@ -1,0 +1,1 @@
+"""The pool layouts, one TOML each, packaged so that importlib.resources finds them."""

@@ -1,0 +1,44 @@
+"""The `zmysql` command: its groups, and how errors leave it."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from zmysql import __version__
+from zmysql.cli import layout, locality, testbed, trace
+from zmysql.errors import ZmysqlError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="zmysql")
+def cli() -> None:
+    """Lay out ZFS pools for MySQL, trace what MySQL reads again, and judge what would pay."""
+
+
+for command in (*layout.commands, trace.trace, locality.locality, testbed.testbed):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; an error is one line on standard error and an exit status, never a traceback."""
+    try:
+        status = cli(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        status = _say(error.format_message(), error.exit_code, prefix="")
+    except click.ClickException as error:
+        status = _say(error.format_message(), error.exit_code)
+    except click.Abort:
+        status = _say("interrupted", 130)
+    except ZmysqlError as error:
+        status = _say(str(error), error.exit_status)
+    except BrokenPipeError:  # `zmysql … | head` is no error
+        sys.stderr.close()
+        status = 0
+    sys.exit(status)
+
+
+def _say(message: str, status: int, prefix: str = "zmysql: ") -> int:
+    click.echo(prefix + message, err=True)
+    return status

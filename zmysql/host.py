@@ -1,0 +1,227 @@
+"""Where commands run: on this machine, or on another over the system's ssh. The only importer of subprocess."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Self
+
+from zmysql.errors import ZmysqlError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+EXIT_NOT_FOUND = 127  # what sh and ssh give for a command that isn't there
+EXIT_TIMED_OUT = 124  # as timeout(1)
+SSH_FAILED = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A command that ran to its end."""
+
+    argv: tuple[str, ...]
+    exit_status: int
+    stdout: str
+    stderr: str
+
+
+class CommandFailed(ZmysqlError):
+    """A command ended with a status other than 0."""
+
+    def __init__(self, done: Completed) -> None:
+        """Keep what ran, and say it in one line with the end of what it complained of."""
+        self.argv, self.exit_status_of_command, self.stderr = done.argv, done.exit_status, done.stderr
+        said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        why = " / ".join(said[-3:]) or "it said nothing"
+        super().__init__(f"`{shlex.join(done.argv)}` failed with status {done.exit_status}: {why}")
+
+
+class Process:
+    """A command that runs while its standard output is read line by line. Its standard error goes to a file."""
+
+    def __init__(self, argv: Sequence[str], popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+        """Take over a started process and the file that holds its standard error."""
+        self.argv = tuple(argv)
+        self._popen = popen
+        self._errors = errors
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield standard output line by line, newline included, until the process closes it."""
+        if self._popen.stdout is not None:
+            yield from self._popen.stdout
+
+    @property
+    def stdout_fd(self) -> int:
+        """The descriptor of standard output, for select(2)."""
+        if self._popen.stdout is None:
+            raise ValueError("the process was started without a pipe")
+        return self._popen.stdout.fileno()
+
+    def interrupt(self) -> None:
+        """Send SIGINT, at which a tracer prints what it has and ends."""
+        if self._popen.poll() is None:
+            self._popen.send_signal(signal.SIGINT)
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self._popen.poll() is None:
+            self._popen.kill()
+
+    def poll(self) -> int | None:
+        """Give the exit status, or None while it runs."""
+        return self._popen.poll()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end and give the exit status.
+
+        Raises TimeoutError when it still runs after `timeout` seconds.
+        """
+        try:
+            return self._popen.wait(timeout)
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError(str(error)) from None
+
+    def stderr(self) -> str:
+        """Give all that it has written to standard error so far."""
+        self._errors.seek(0)
+        return self._errors.read().decode(errors="replace")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._popen.wait()
+        if self._popen.stdout is not None:
+            self._popen.stdout.close()
+        self._errors.close()
+
+
+class Host(ABC):
+    """A machine on which argv lists run with LC_ALL=C."""
+
+    name: str
+
+    @abstractmethod
+    def command(self, argv: Sequence[str]) -> list[str]:
+        """Give the local argv that runs `argv` on this host."""
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: str | None = None,
+        check: bool = True,
+        timeout: float | None = None,
+    ) -> Completed:
+        """Run a command to its end.
+
+        Raises CommandFailed when `check` and the status isn't 0. A command that isn't there has status 127,
+        one that ran longer than `timeout` seconds is killed and has status 124.
+        """
+        done = self._run(argv, stdin, timeout)
+        if check and done.exit_status != 0:
+            raise CommandFailed(done)
+        return done
+
+    def _run(self, argv: Sequence[str], stdin: str | None, timeout: float | None) -> Completed:
+        try:
+            ended = subprocess.run(  # noqa: PLW1510 - run() above checks, with its own exception
+                self.command(argv),
+                input=stdin,
+                stdin=subprocess.DEVNULL if stdin is None else None,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                env=_environment(),
+                timeout=timeout,
+            )
+        except FileNotFoundError:
+            return Completed(tuple(argv), EXIT_NOT_FOUND, "", f"{argv[0]}: command not found")
+        except PermissionError:
+            return Completed(tuple(argv), 126, "", f"{argv[0]}: permission denied")
+        except subprocess.TimeoutExpired:
+            return Completed(tuple(argv), EXIT_TIMED_OUT, "", f"killed after {timeout:g} s")
+        return Completed(tuple(argv), ended.returncode, ended.stdout, ended.stderr)
+
+    def start(self, argv: Sequence[str]) -> Process:
+        """Start a command whose output is read while it runs.
+
+        Raises CommandFailed when it can't be started.
+        """
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 - Process closes it
+        try:
+            popen = subprocess.Popen(
+                self.command(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=_environment(),
+                # Ctrl-C is ours to handle: the tracer must live until it was told to print what it has.
+                start_new_session=True,
+            )
+        except OSError as error:
+            errors.close()
+            raise CommandFailed(Completed(tuple(argv), EXIT_NOT_FOUND, "", str(error))) from None
+        return Process(argv, popen, errors)
+
+    def has(self, program: str) -> bool:
+        """Tell whether a program is in the host's PATH."""
+        return self.run(["sh", "-c", 'command -v -- "$1"', "sh", program], check=False).exit_status == 0
+
+    def read_text(self, path: str) -> str:
+        """Give a file's text, also of a file in /proc.
+
+        Raises CommandFailed when it can't be read.
+        """
+        return self.run(["cat", "--", path]).stdout
+
+
+class Local(Host):
+    """This machine."""
+
+    name = "this machine"
+
+    def command(self, argv: Sequence[str]) -> list[str]:
+        """Give `argv` as it is."""
+        return list(argv)
+
+    def start_detached(self, argv: Sequence[str], log: Path) -> int:
+        """Start a command that outlives this process, with its output in `log`, and give its process id."""
+        with log.open("ab") as out:
+            popen = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=_environment(),
+                start_new_session=True,
+            )
+        return popen.pid
+
+
+class Ssh(Host):
+    """Another machine, reached by the system's ssh, so that the admin's own ssh_config holds."""
+
+    def __init__(self, destination: str, *, options: Sequence[str] = (), connect_timeout_s: int = 10) -> None:
+        """Name the machine as for ssh(1), with further options."""
+        self.name = destination
+        self.options = [*options, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={connect_timeout_s}"]
+
+    def command(self, argv: Sequence[str]) -> list[str]:
+        """Give the ssh command; ssh hands a string to the remote shell, so each word is quoted."""
+        return ["ssh", *self.options, "-T", self.name, "--", "LC_ALL=C " + shlex.join(argv)]
+
+
+def _environment() -> dict[str, str]:
+    """Give our environment with locale C, since parsers read what comes back."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LC_") and name != "LANGUAGE"}
+    # zfs and zpool live in sbin, which a user's PATH often lacks.
+    return {**kept, "LC_ALL": "C", "PATH": os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"}
