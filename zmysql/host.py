@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -14,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Self
 from zmysql.errors import ZmysqlError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 EXIT_NOT_FOUND = 127  # what sh and ssh give for a command that isn't there
@@ -41,6 +42,13 @@ class CommandFailed(ZmysqlError):
         said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         why = " / ".join(said[-3:]) or "it said nothing"
         super().__init__(f"`{shlex.join(done.argv)}` failed with status {done.exit_status}: {why}")
+
+
+def checked(done: Completed) -> Completed:
+    """Give back a command that succeeded; raise CommandFailed for one that didn't."""
+    if done.exit_status != 0:
+        raise CommandFailed(done)
+    return done
 
 
 class Process:
@@ -127,9 +135,7 @@ class Host(ABC):
         one that ran longer than `timeout` seconds is killed and has status 124.
         """
         done = self._run(argv, stdin, timeout)
-        if check and done.exit_status != 0:
-            raise CommandFailed(done)
-        return done
+        return checked(done) if check else done
 
     def _run(self, argv: Sequence[str], stdin: str | None, timeout: float | None) -> Completed:
         try:
@@ -151,10 +157,12 @@ class Host(ABC):
             return Completed(tuple(argv), EXIT_TIMED_OUT, "", f"killed after {timeout:g} s")
         return Completed(tuple(argv), ended.returncode, ended.stdout, ended.stderr)
 
-    def start(self, argv: Sequence[str]) -> Process:
-        """Start a command whose output is read while it runs.
+    def start(
+        self, argv: Sequence[str], *, merge_stderr: bool = False, env: Mapping[str, str] | None = None
+    ) -> Process:
+        """Start a command whose output is read while it runs; `merge_stderr` makes its two outputs one.
 
-        Raises CommandFailed when it can't be started.
+        `env` adds to the environment of the local command. Raises CommandFailed when it can't be started.
         """
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - Process closes it
         try:
@@ -162,8 +170,8 @@ class Host(ABC):
                 self.command(argv),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=errors,
-                env=_environment(),
+                stderr=subprocess.STDOUT if merge_stderr else errors,
+                env=_environment() | dict(env or {}),
                 # Ctrl-C is ours to handle: the tracer must live until it was told to print what it has.
                 start_new_session=True,
             )
@@ -171,6 +179,21 @@ class Host(ABC):
             errors.close()
             raise CommandFailed(Completed(tuple(argv), EXIT_NOT_FOUND, "", str(error))) from None
         return Process(argv, popen, errors)
+
+    def call(self, argv: Sequence[str]) -> int:
+        """Run a command on our own terminal and give its exit status."""
+        try:
+            return subprocess.run(self.command(argv), check=False).returncode
+        except FileNotFoundError:
+            raise CommandFailed(Completed(tuple(argv), EXIT_NOT_FOUND, "", f"{argv[0]}: command not found")) from None
+
+    @abstractmethod
+    def put(self, path: Path, remote: str) -> None:
+        """Copy a local file to `remote` on this host."""
+
+    @abstractmethod
+    def get(self, remote: str, path: Path) -> None:
+        """Copy the file `remote` of this host to a local path."""
 
     def has(self, program: str) -> bool:
         """Tell whether a program is in the host's PATH."""
@@ -193,15 +216,27 @@ class Local(Host):
         """Give `argv` as it is."""
         return list(argv)
 
-    def start_detached(self, argv: Sequence[str], log: Path) -> int:
-        """Start a command that outlives this process, with its output in `log`, and give its process id."""
+    def put(self, path: Path, remote: str) -> None:
+        """Copy a file."""
+        shutil.copyfile(path, remote)
+
+    def get(self, remote: str, path: Path) -> None:
+        """Copy a file."""
+        shutil.copyfile(remote, path)
+
+    def start_detached(self, argv: Sequence[str], log: Path, *, env: Mapping[str, str] | None = None) -> int:
+        """Start a command that outlives this process, in the folder of `log`, and give its process id.
+
+        Its output goes to `log`; `env` adds to its environment.
+        """
         with log.open("ab") as out:
             popen = subprocess.Popen(
                 list(argv),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
-                env=_environment(),
+                cwd=log.parent,
+                env=_environment() | dict(env or {}),
                 start_new_session=True,
             )
         return popen.pid
@@ -218,6 +253,14 @@ class Ssh(Host):
     def command(self, argv: Sequence[str]) -> list[str]:
         """Give the ssh command; ssh hands a string to the remote shell, so each word is quoted."""
         return ["ssh", *self.options, "-T", self.name, "--", "LC_ALL=C " + shlex.join(argv)]
+
+    def put(self, path: Path, remote: str) -> None:
+        """Copy a file there with scp(1)."""
+        Local().run(["scp", "-q", *self.options, str(path), f"{self.name}:{remote}"])
+
+    def get(self, remote: str, path: Path) -> None:
+        """Copy a file here with scp(1)."""
+        Local().run(["scp", "-q", *self.options, f"{self.name}:{remote}", str(path)])
 
 
 def _environment() -> dict[str, str]:

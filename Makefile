@@ -1,0 +1,58 @@
+# zmysql: `make demo` shows the main job, `make test` proves it. Both set up all they need.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint unit bench clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ENGINE := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
+CARGO := cargo
+MANIFEST := --manifest-path engine/Cargo.toml
+SHELL_SCRIPTS := .ci/run $(shell git ls-files '*.sh' 2>/dev/null)
+
+help:
+	@echo 'make setup   the virtual environment .venv, with the engine built and zmysql in it'
+	@echo 'make demo    the main job for real: pool, MySQL, sysbench, DTrace and the report, in a virtual machine'
+	@echo 'make test    every check, unit tests and tests on real pools in the virtual machine'
+	@echo 'make unit    the part of it that needs no virtual machine'
+	@echo 'make bench   what the engine does, as ratios to a peer in the same run'
+
+setup: $(VENV)/done
+
+$(VENV)/done: setup.cfg pyproject.toml tools/install-packages.sh $(ENGINE)
+	@sh tools/install-packages.sh python3-venv
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo 'setup: Python packages and the engine (the first time takes a minute)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'setuptools>=77' 'setuptools-rust>=1.9' wheel
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[test]'
+	@$(BIN)/python -c 'import zmysql.locality._engine' || { echo 'setup: the engine was not built: is cargo in PATH?' >&2; exit 1; }
+	@touch $@
+
+demo: setup
+	@sh tools/install-packages.sh mmdebstrap e2fsprogs openssh-client qemu-system-x86 uidmap
+	@$(BIN)/python tools/demo.py
+
+test: lint
+	@sh tools/install-packages.sh mmdebstrap e2fsprogs openssh-client qemu-system-x86 uidmap
+	$(CARGO) test --quiet $(MANIFEST)
+	$(BIN)/zmysql testbed build
+	$(BIN)/python -m pytest
+
+unit: setup
+	$(CARGO) test --quiet $(MANIFEST)
+	$(BIN)/python -m pytest -m 'not vm'
+
+lint: setup
+	@sh tools/install-packages.sh shellcheck
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(CARGO) fmt $(MANIFEST) --check
+	$(CARGO) clippy --quiet $(MANIFEST) --all-targets --all-features -- -D warnings
+	shellcheck $(SHELL_SCRIPTS)
+
+bench: setup
+	$(BIN)/python tools/bench.py
+
+clean:
+	rm -rf $(VENV) build dist engine/target *.egg-info zmysql/locality/*.so

@@ -1,0 +1,59 @@
+"""Commands on this machine: status, streams, time-outs, quoting."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from zmysql.host import CommandFailed, Local, Ssh
+
+
+def test_a_failure_names_the_command_the_status_and_the_reason() -> None:
+    with pytest.raises(CommandFailed, match=r"`sh -c 'echo no way >&2; exit 3'` failed with status 3: no way"):
+        Local().run(["sh", "-c", "echo no way >&2; exit 3"])
+
+
+def test_a_command_that_is_not_there_has_status_127() -> None:
+    assert Local().run(["no-such-program"], check=False).exit_status == 127
+    assert not Local().has("no-such-program")
+    assert Local().has("sh")
+
+
+def test_a_command_that_takes_too_long_is_killed() -> None:
+    assert Local().run(["sleep", "60"], check=False, timeout=0.1).exit_status == 124
+
+
+def test_the_locale_is_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_MESSAGES", "de_DE.UTF-8")
+    assert "LC_ALL=C" in Local().run(["env"]).stdout.splitlines()
+    assert "LC_MESSAGES" not in Local().run(["env"]).stdout
+
+
+def test_a_started_process_is_read_line_by_line_and_interrupted() -> None:
+    script = "trap 'echo last; echo noise >&2; exit 4' INT; echo first; while :; do sleep 0.05; done"
+    with Local().start(["sh", "-c", script]) as process:
+        lines = process.lines()
+        assert next(lines) == b"first\n"
+        process.interrupt()
+        assert list(lines) == [b"last\n"]
+        assert process.wait() == 4
+        assert process.stderr() == "noise\n"
+
+
+def test_leaving_a_process_ends_it() -> None:
+    with Local().start(["sleep", "60"]) as process:
+        pass
+    assert process.poll() == -signal.SIGKILL
+
+
+def test_ssh_quotes_each_word_for_the_remote_shell() -> None:
+    command = Ssh("db1", options=["-p", "22"]).command(["echo", "a b", "$HOME", "it's"])
+    assert command[-1] == """LC_ALL=C echo 'a b' '$HOME' 'it'"'"'s'"""
+    assert command[:3] == ["ssh", "-p", "22"]
+
+
+def test_files_are_copied(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\0\xff")
+    Local().put(tmp_path / "a", str(tmp_path / "b"))
+    Local().get(str(tmp_path / "b"), tmp_path / "c")
+    assert (tmp_path / "c").read_bytes() == b"\0\xff"

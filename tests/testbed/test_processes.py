@@ -1,0 +1,36 @@
+"""Processes are found by the mark in their environment, and only those."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from zmysql.host import Local
+from zmysql.testbed import processes
+
+
+def test_the_owned_are_ended_and_others_live(tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    mine.mkdir()
+    other.mkdir()
+    pids = [
+        Local().start_detached(["sleep", "60"], folder / "log", env={processes.MARK: str(folder)})
+        for folder in (mine, mine, other)
+    ]
+    try:
+        assert {pid for pid, _ in processes.owned(mine)} == set(pids[:2])
+        processes.end(mine)
+        assert list(processes.owned(mine)) == []
+        assert [pid for pid, _ in processes.owned(other)] == [pids[2]]
+    finally:
+        processes.end(other)
+        for pid in pids:
+            os.waitpid(pid, 0)
+
+
+def test_what_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stubborn = ["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"]
+    pid = Local().start_detached(stubborn, tmp_path / "log", env={processes.MARK: str(tmp_path)})
+    monkeypatch.setattr(processes, "PATIENCE_S", 1.0)
+    processes.end(tmp_path)
+    assert os.waitpid(pid, 0)[1] & 0x7F == 9

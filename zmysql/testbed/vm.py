@@ -1,0 +1,278 @@
+"""The virtual machine: QEMU and one nbdkit a disk, as one testbed that is a Host."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from zmysql.errors import UsageError, ZmysqlError
+from zmysql.host import SSH_FAILED, Local, Ssh, checked
+from zmysql.testbed import processes
+from zmysql.testbed.accelerator import TCG, choose
+from zmysql.testbed.image import Image, cache_dir, locked
+from zmysql.testbed.nbd import disk_argv, wait_for_sockets
+from zmysql.testbed.qemu import qemu_argv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from zmysql.host import Completed
+    from zmysql.testbed.devices import Disk
+
+BOOT_PATIENCE_S = 300.0
+CONSOLE_LINES = 30  # a kernel's panic message stands above its call trace
+CRASH_PATIENCE_S = 3.0
+PORT_TRIES = 3
+LONGEST_SOCKET = 90  # a socket's path has 107 characters at most, and ssh adds 17 to it while it binds
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a testbed is made of; `up` with the same spec finds nothing to do."""
+
+    disks: tuple[str, ...]
+    memory_bytes: int
+    cpus: int
+    image: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What `up` wrote down about the machine it started."""
+
+    spec: Spec
+    port: int
+    accelerator: str
+    up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Testbed:
+    """A testbed by name. Its folder holds the disks, sockets, console and state; nothing of it is anywhere else."""
+
+    __test__ = False  # its name begins like a test class of pytest's
+
+    name: str
+
+    def __post_init__(self) -> None:
+        """Raise UsageError unless the name can be that of a folder."""
+        if not self.name.replace("-", "").replace("_", "").isalnum():
+            raise UsageError(f"--name {self.name!r}: use letters, digits, - and _ only")
+
+    @property
+    def folder(self) -> Path:
+        """The folder of all that belongs to this testbed."""
+        return cache_dir() / "testbeds" / self.name
+
+    @property
+    def console(self) -> Path:
+        """What the guest wrote on its serial console."""
+        return self.folder / "console.log"
+
+    def state(self) -> State | None:
+        """Give what the last `up` wrote down, or None."""
+        try:
+            raw = json.loads((self.folder / "state.json").read_text())
+            spec = Spec(**{**raw["spec"], "disks": tuple(raw["spec"]["disks"])})
+            return State(spec, raw["port"], raw["accelerator"], raw["up"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def alive(self) -> bool:
+        """Tell whether this testbed's QEMU runs."""
+        return any(name.startswith("qemu") for _, name in processes.owned(self.folder))
+
+    def host(self) -> Guest:
+        """Give the guest as a Host.
+
+        Raises ZmysqlError when the testbed isn't up, with the end of its console when it crashed.
+        """
+        state = self.state()
+        if state is None or not state.up:
+            raise ZmysqlError(f"testbed {self.name} isn't up: zmysql testbed up --name {self.name}")
+        if not self.alive():
+            raise ZmysqlError(self.crashed())
+        return Guest(self, state)
+
+    def crashed(self) -> str:
+        """Give the message about a guest that ended by itself: the end of its console is the evidence."""
+        text = self.console.read_text(errors="replace") if self.console.exists() else ""
+        lines = [line for line in text.splitlines() if line.strip()][-CONSOLE_LINES:]
+        end = "\n".join(f"    {line}" for line in lines) or "    (nothing)"
+        return (
+            f"the guest of testbed {self.name} crashed; zmysql testbed up --name {self.name} starts a new one. "
+            f"Its console ended with:\n{end}"
+        )
+
+    def up(self, spec: Spec, disks: Sequence[Disk], image: Image, say: Callable[[str], None]) -> bool:
+        """Start the machine and wait until it answers; give False when it was up already.
+
+        What a killed `up` left is removed first. Raises ZmysqlError when a testbed of this name runs with another
+        spec, or the guest doesn't come up.
+        """
+        with self._locked():
+            state = self.state()
+            if state is not None and state.up and self.alive():
+                if state.spec != spec:
+                    raise ZmysqlError(
+                        f"testbed {self.name} is up with other disks, memory, CPUs or image: "
+                        f"zmysql testbed down --name {self.name}, or take another --name"
+                    )
+                return False
+            self._remove()
+            self.folder.mkdir(parents=True)
+            try:
+                self._start(spec, disks, image, say)
+            except BaseException:
+                processes.end(self.folder)
+                raise
+            return True
+
+    def down(self) -> bool:
+        """End the machine's processes and remove its folder with the disks; give False when there was nothing."""
+        if not self.folder.exists():
+            return False
+        with self._locked():
+            self._remove()
+        return True
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        lock = self.folder.with_suffix(".lock")
+        with locked(lock):
+            yield
+            if not self.folder.exists():
+                lock.unlink(missing_ok=True)
+
+    def _remove(self) -> None:
+        processes.end(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _start(self, spec: Spec, disks: Sequence[Disk], image: Image, say: Callable[[str], None]) -> None:
+        say("choosing the accelerator")
+        accelerator = choose(image)
+        mark = {processes.MARK: str(self.folder)}
+        local = Local()
+        say(f"starting {len(disks)} disks")
+        for index, disk in enumerate(disks):
+            with (self.folder / f"disk{index}.img").open("wb") as backing:
+                backing.truncate(disk.size_bytes)
+            local.start_detached(disk_argv(image, index, disk), self.folder / f"disk{index}.log", env=mark)
+        wait_for_sockets(self.folder, len(disks))
+        for attempt in range(PORT_TRIES):
+            port = _free_port()
+            self._write(State(spec, port, accelerator, up=False))
+            argv = qemu_argv(image, accelerator, port, disks, size=(spec.cpus, spec.memory_bytes))
+            local.start_detached(argv, self.folder / "qemu.log", env=mark)
+            say(f"booting the guest under {accelerator}" + (" (no usable KVM)" if accelerator == TCG else ""))
+            state = State(spec, port, accelerator, up=True)
+            if self._answers(state):
+                local.start_detached(Guest(self, state).master_argv(), self.folder / "ssh.log", env=mark)
+                self._write(state)
+                return
+            said = (self.folder / "qemu.log").read_text(errors="replace").strip()
+            if "host forwarding" not in said or attempt == PORT_TRIES - 1:
+                raise ZmysqlError(f"QEMU ended: {said}" if said else self.crashed())
+
+    def _write(self, state: State) -> None:
+        temporary = self.folder / "state.json.new"
+        temporary.write_text(json.dumps(asdict(state), indent=2) + "\n")
+        temporary.replace(self.folder / "state.json")
+
+    def _answers(self, state: State) -> bool:
+        """Wait until the guest runs a command; give False when QEMU ended instead."""
+        guest = Guest(self, state)
+        deadline = time.monotonic() + BOOT_PATIENCE_S
+        while time.monotonic() < deadline:
+            if not self.alive():
+                return False
+            if Ssh.run(guest, ["true"], check=False, timeout=30).exit_status == 0:
+                return True
+            time.sleep(0.5)
+        raise ZmysqlError(f"the guest didn't answer within {BOOT_PATIENCE_S:.0f} s. " + self.crashed())
+
+
+class Guest(Ssh):
+    """The guest of a testbed: root on it, over ssh through a port of the loopback interface."""
+
+    def __init__(self, testbed: Testbed, state: State) -> None:
+        """Reach the guest that `state` describes."""
+        key = cache_dir() / "images" / state.spec.image / "key"
+        socket_path = str(testbed.folder / "ssh.sock")
+        super().__init__(
+            "root@127.0.0.1",
+            options=[
+                *("-i", str(key), "-F", "none", "-o", "IdentitiesOnly=yes"),
+                # The key of a machine that lives for minutes on our own loopback proves nothing.
+                *("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"),
+                *("-o", f"Port={state.port}"),
+                *(("-o", f"ControlPath={socket_path}") if len(socket_path) <= LONGEST_SOCKET else ()),
+            ],
+        )
+        self.testbed = testbed
+
+    def master_argv(self) -> list[str]:
+        """Give the command whose connection the others share: a handshake takes an emulated CPU a second."""
+        return ["ssh", *self.options, "-o", "ControlMaster=yes", "-N", self.name]
+
+    def run(
+        self, argv: Sequence[str], *, stdin: str | None = None, check: bool = True, timeout: float | None = None
+    ) -> Completed:
+        """Run a command as Host.run does; a guest that crashed meanwhile is said to have, with its console."""
+        done = super().run(argv, stdin=stdin, check=False, timeout=timeout)
+        self._check_alive(done.exit_status)
+        return checked(done) if check else done
+
+    def call(self, argv: Sequence[str]) -> int:
+        """Run a command on our own terminal, likewise."""
+        status = super().call(argv)
+        self._check_alive(status)
+        return status
+
+    def _check_alive(self, exit_status: int) -> None:
+        # ssh may notice a moment before QEMU has ended.
+        deadline = time.monotonic() + CRASH_PATIENCE_S
+        while exit_status == SSH_FAILED and time.monotonic() < deadline:
+            if not self.testbed.alive():
+                raise ZmysqlError(self.testbed.crashed())
+            time.sleep(0.1)
+
+    def shell(self) -> int:
+        """Open a login shell on our terminal and give its exit status."""
+        return Local().call(["ssh", *self.options, "-t", self.name])
+
+    def install(self, wheel: Path) -> None:
+        """Install a wheel of zmysql with pip, as a user would, into the image's virtual environment."""
+        self.put(wheel, f"/tmp/{wheel.name}")  # noqa: S108 - the guest has one user
+        pip = ["python3", "-m", "pip", "--python", "/opt/zmysql/bin/python", "install", "--quiet", "--no-index"]
+        self.run([*pip, "--no-deps", "--force-reinstall", f"/tmp/{wheel.name}"])  # noqa: S108
+
+
+def names() -> list[str]:
+    """Give the names of the testbeds that have a folder."""
+    folder = cache_dir() / "testbeds"
+    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.exists() else []
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def check_programs() -> None:
+    """Raise ZmysqlError unless what `up` runs is here."""
+    needed = {"qemu-system-x86_64": "qemu-system-x86", "ssh": "openssh-client", "scp": "openssh-client"}
+    missing = sorted({package for program, package in needed.items() if not Local().has(program)})
+    if missing:
+        raise ZmysqlError(f"the testbed needs programs: apt-get install {' '.join(missing)}")
+    if os.uname().machine != "x86_64":
+        raise ZmysqlError(f"the testbed's guest is for x86_64; this machine is {os.uname().machine}")
