@@ -26,6 +26,10 @@ done
 
 echo "STEP configuring the guest"
 in_root useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin mysql 2>/dev/null || :
+# What the package mysql-server would make; mysql-server-core is taken since the rest of it excludes sysbench's library.
+install -d "$root/var/lib/mysql-files"
+in_root chown mysql:mysql /var/lib/mysql-files
+echo 'd /run/mysqld 0755 mysql mysql' >"$root/etc/tmpfiles.d/mysqld.conf"
 # Made here, at the host's speed, since a virtual environment takes a minute inside an emulated machine.
 in_root python3 -m venv --system-site-packages --without-pip /opt/zmysql
 ln -sf /opt/zmysql/bin/zmysql "$root/usr/local/bin/zmysql"
