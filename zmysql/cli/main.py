@@ -25,10 +25,10 @@ def main() -> None:
     """Run the command line; an error is one line on standard error and an exit status, never a traceback."""
     try:
         status = cli(standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        status = _say(error.format_message(), error.exit_code, prefix="")
     except click.ClickException as error:
-        status = _say(error.format_message(), error.exit_code)
+        # click 8.2 and later raise it with the help as its message; 8.1, which Debian 13 has, prints the help itself.
+        is_help = type(error).__name__ == "NoArgsIsHelpError"
+        status = _say(error.format_message(), error.exit_code, prefix="" if is_help else "zmysql: ")
     except click.Abort:
         status = _say("interrupted", 130)
     except ZmysqlError as error:

@@ -1,0 +1,165 @@
+"""From a template and disks to the exact commands. Pure: what it needs of the host comes in as values."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from zmysql.errors import UsageError
+from zmysql.layout.model import Plan, Refusal
+from zmysql.layout.roles import assign
+from zmysql.zfs.commands import create_dataset, create_pool, set_properties
+from zmysql.zfs.model import Dataset, Pool, Vdev
+from zmysql.zfs.read import STATE_MARK, TEMPLATE_MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from zmysql.layout.inventory import Site
+    from zmysql.layout.model import Assignment, Inventory, PoolSpec, Template
+    from zmysql.layout.roles import Named
+    from zmysql.platforms.device import Device
+    from zmysql.zfs.commands import Argv
+    from zmysql.zfs.model import VdevRole
+
+# How far the making of a pool got. A run that takes over an unfinished pool says so, and thereby tells the run that
+# created it, should that still be alive, to keep its hands off: only `creating` may be destroyed again.
+CREATING, COMPLETING, COMPLETE = "creating", "completing", "complete"
+
+# All datasets hang under POOL/mysql: one recursive snapshot takes them at one instant, one `zfs allow` covers them.
+CONTAINER = "mysql"
+
+# zpool-create(8) also takes blanks in a name, which nobody who writes shell scripts wants.
+_POOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]*")
+_RESERVED = re.compile(r"(mirror|raidz|draid|spare).*|log|c[0-9].*")
+_LONGEST_NAME = 200  # ZFS_MAX_DATASET_NAME_LEN is 256, less what comes after the pool's name
+
+# Linux clamps what it finds by itself to 2^14 (zfs_vdev_max_auto_ashift); with more, no page would compress.
+_MOST_ASHIFT = 14
+
+
+def check_pool_name(name: str) -> str:
+    """Give the name back when ZFS takes it for a pool.
+
+    Raises UsageError otherwise.
+    """
+    if not _POOL_NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        raise UsageError(f"{name!r} is no pool name: begin with a letter, go on with letters, digits, _ - . or :")
+    if _RESERVED.fullmatch(name):
+        raise UsageError(
+            f"{name!r} is reserved by ZFS, as log and all that begins with mirror, raidz, draid, spare or c0-c9"
+        )
+    return name
+
+
+def make_plan(
+    name: str, template: Template, inventory: Inventory, named: Named, site: Site
+) -> Plan | tuple[Refusal, ...]:
+    """Give the plan for a pool that isn't there yet, or every reason against it."""
+    if site.making_pid is not None:
+        return (being_made(name, site.making_pid),)
+    assignment = assign(template.name, template.pool, inventory, named)
+    refusals = assignment if isinstance(assignment, tuple) else ()
+    if site.mountpoint_is_taken:
+        why = "the pool would mount there, and it holds files"
+        refusals = (*refusals, Refusal(f"/{name}", why, "move them, or give the pool another name"))
+    if isinstance(assignment, tuple) or refusals:
+        return refusals
+    wanted = wanted_pool(name, template, assignment.disks)
+    root, *others = wanted.datasets
+    marked = Dataset(root.name, {**root.properties, TEMPLATE_MARK: template.name, STATE_MARK: CREATING})
+    steps = (
+        create_pool(replace(wanted, datasets=(marked,))),
+        *(create_dataset(dataset) for dataset in others),
+        *_handover(wanted, site),
+    )
+    return Plan(template.name, wanted, assignment.disks, steps, _reasons(assignment, wanted, site))
+
+
+def being_made(name: str, pid: int) -> Refusal:
+    """Say that another process makes this pool at this moment."""
+    why = f"process {pid} runs `zpool create` for it, of another create-pool or of one that was killed"
+    return Refusal(name, why, "wait for it to end, then run again")
+
+
+def completion_plan(template: Template, wanted: Pool, actual: Pool, site: Site) -> Plan:
+    """Give the plan that finishes a pool of ours: the datasets that it lacks, and what comes after them."""
+    there = {dataset.name: dataset.properties for dataset in actual.datasets}
+    unmounted = [name for name, properties in there.items() if properties.get("mounted") == "no"]
+    steps = (
+        set_properties(wanted.name, {STATE_MARK: COMPLETING}),
+        *(("zfs", "mount", name) for name in unmounted),
+        *(create_dataset(dataset) for dataset in wanted.datasets if dataset.name not in there),
+        *_handover(wanted, site),
+    )
+    reason = f"{wanted.name}: an earlier create-pool began it and didn't finish; this adds what is missing"
+    return Plan(template.name, wanted, {}, steps, (reason, *_site_reasons(wanted, site)))
+
+
+def wanted_pool(name: str, template: Template, disks: Mapping[VdevRole, tuple[Device, ...]]) -> Pool:
+    """Give the pool that a template makes of these disks."""
+    spec = template.pool
+    container = f"{name}/{CONTAINER}"
+    return Pool(
+        name=name,
+        vdevs=tuple(_vdevs(spec, disks)),
+        properties={**spec.properties, "ashift": str(_ashift(spec, disks))},
+        datasets=(
+            Dataset(name, spec.root_properties),
+            Dataset(container),
+            *(Dataset(f"{container}/{key}", properties) for key, properties in spec.datasets.items()),
+        ),
+    )
+
+
+def as_shell(plan: Plan) -> str:
+    """Give a plan as a shell script, with the reasons as comments."""
+    return "\n".join((*(f"# {reason}" for reason in plan.reasons), *(shlex.join(step) for step in plan.steps), ""))
+
+
+def directories(pool: Pool) -> tuple[str, ...]:
+    """Give the directories that mysqld writes to: where the datasets under POOL/mysql mount."""
+    return tuple(f"/{dataset.name}" for dataset in pool.datasets if dataset.name.count("/") > 1)
+
+
+def _vdevs(spec: PoolSpec, disks: Mapping[VdevRole, tuple[Device, ...]]) -> Iterable[Vdev]:
+    for role in spec.roles:
+        paths = [device.stable_path for device in disks.get(role.role, ())]
+        for at in range(0, len(paths), role.width):
+            yield Vdev(role.role, role.kind, tuple(paths[at : at + role.width]))
+
+
+def _ashift(spec: PoolSpec, disks: Mapping[VdevRole, tuple[Device, ...]]) -> int:
+    """Give the template's ashift, or that of the biggest physical sector if it is more."""
+    sectors = [device.physical_sector_bytes for of_role in disks.values() for device in of_role]
+    of_disks = min(max((sector - 1).bit_length() for sector in sectors), _MOST_ASHIFT) if sectors else 0
+    return max(int(spec.properties.get("ashift", 0)), of_disks)
+
+
+def _handover(wanted: Pool, site: Site) -> tuple[Argv, ...]:
+    """Give the last steps: the directories belong to mysqld, and the pool is complete."""
+    owned = directories(wanted)
+    hand_over = (("chown", "mysql:mysql", *owned), ("chmod", "0750", *owned)) if site.has_mysql_user else ()
+    return (*hand_over, set_properties(wanted.name, {STATE_MARK: COMPLETE}))
+
+
+def _reasons(assignment: Assignment, wanted: Pool, site: Site) -> tuple[str, ...]:
+    unstable = [device.name for device in assignment.devices if device.by_id is None]
+    names = (
+        [f"{' '.join(unstable)}: no name under /dev/disk/by-id, so the pool goes by the kernel's, which may change"]
+        if unstable
+        else []
+    )
+    sector_bytes = max(device.physical_sector_bytes for device in assignment.devices)
+    ashift = (
+        f"ashift {wanted.properties['ashift']}: the biggest physical sector of these disks has {sector_bytes} bytes"
+    )
+    return (*assignment.reasons, *names, ashift, *_site_reasons(wanted, site))
+
+
+def _site_reasons(wanted: Pool, site: Site) -> tuple[str, ...]:
+    if site.has_mysql_user:
+        return ()
+    return (f"there is no user mysql here: before mysqld starts, give it {' '.join(directories(wanted))} with chown",)
