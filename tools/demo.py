@@ -24,11 +24,14 @@ from zmysql.testbed.vm import Guest, Spec, Testbed, check_programs
 
 ROOT = Path(__file__).parents[1]
 POOL = "tank"
-DEFAULTS = "/etc/mysql/zmysql.cnf"
-TABLES, ROWS = 4, 50_000
+DEFAULTS = "/etc/zmysql.cnf"
+SOCKET = "/run/mysqld/mysqld.sock"
+TABLES, ROWS = 1, 350_000
 THREADS = 4
 RECORD_S = 60
-ARC_MAX_BYTES = 64 << 20  # small, as the data is: a cache that holds everything would show nothing
+# Small, as the data is: caches that hold everything would show nothing.
+BUFFER_POOL = "16M"
+ARC_LIMITS = (("zfs_arc_min", 32 << 20), ("zfs_arc_max", 64 << 20))
 console = Console(highlight=False)
 begun = time.monotonic()
 
@@ -47,7 +50,7 @@ def show(guest: Guest, *argv: str) -> None:
 
 def sysbench(script: str, *more: str) -> list[str]:
     """Give a sysbench command on the demo's tables."""
-    connection = ["--mysql-socket=/run/mysqld/mysqld.sock", "--mysql-user=root", "--db-driver=mysql"]
+    connection = [f"--mysql-socket={SOCKET}", "--mysql-user=root", "--db-driver=mysql"]
     return ["sysbench", script, *connection, f"--tables={TABLES}", f"--table-size={ROWS}", *more]
 
 
@@ -79,10 +82,10 @@ def lay_out(guest: Guest) -> None:
 def start_mysql(guest: Guest) -> None:
     """Render the my.cnf, initialise the data directory and start the server."""
     show(guest, "sh", "-c", f"zmysql mycnf {POOL} --server mysql-9.7 --memory 256M > {DEFAULTS}")
-    guest.run(["install", "-d", "-o", "mysql", "-g", "mysql", "/run/mysqld"])
     show(guest, "mysqld", f"--defaults-file={DEFAULTS}", "--initialize-insecure", "--user=mysql")
-    show(guest, *f"systemd-run --quiet --unit=mysqld mysqld --defaults-file={DEFAULTS} --user=mysql".split())
-    client = ["mysql", "--socket=/run/mysqld/mysqld.sock", "--user=root"]
+    server = ["mysqld", f"--defaults-file={DEFAULTS}", "--user=mysql", f"--innodb-buffer-pool-size={BUFFER_POOL}"]
+    show(guest, "systemd-run", "--quiet", "--unit=mysqld", *server, f"--socket={SOCKET}")
+    client = ["mysql", f"--socket={SOCKET}", "--user=root"]
     deadline = time.monotonic() + 120
     while guest.run([*client, "-e", "SELECT 1"], check=False).exit_status:
         if time.monotonic() > deadline:
@@ -93,11 +96,12 @@ def start_mysql(guest: Guest) -> None:
 
 def load_and_record(guest: Guest, trace: Path) -> None:
     """Load tables, then read them with sysbench while DTrace watches."""
-    guest.run(["sh", "-c", f"echo {ARC_MAX_BYTES} > /sys/module/zfs/parameters/zfs_arc_max"])
+    for parameter, limit in ARC_LIMITS:
+        show(guest, "sh", "-c", f"echo {limit} > /sys/module/zfs/parameters/{parameter}")
     show(guest, *sysbench("oltp_read_only", "--threads=1", "prepare"))
-    reader = sysbench(
-        "oltp_point_select", f"--threads={THREADS}", f"--time={RECORD_S + 60}", "--rand-type=pareto", "run"
-    )
+    # Ten rows a query: an emulated CPU spends its time on queries, and this is about the records that they read.
+    rows = ["--random-points=10", "--rand-type=uniform"]
+    reader = sysbench("select_random_points", *rows, f"--threads={THREADS}", f"--time={RECORD_S + 60}", "run")
     console.print("$ " + shlex.join(reader) + " &", style="cyan", markup=False)
     with guest.start(reader):
         show(guest, "zmysql", "trace", "record", "--duration", f"{RECORD_S}s", "-o", "/root/demo.trace.gz")

@@ -25,13 +25,15 @@ pub enum Class {
     Miss,
     /// Joined a read that was already in flight.
     Wait,
+    /// Needed no read: a hole, or data that lies in its block pointer.
+    Hole,
     /// The trace doesn't say: it was imported.
     Unknown,
 }
 
 impl Class {
     /// The words of the trace format, in the order of the variants.
-    pub const NAMES: [&'static str; 6] = ["dbuf", "arc", "l2hit", "miss", "wait", "-"];
+    pub const NAMES: [&'static str; 7] = ["dbuf", "arc", "l2hit", "miss", "wait", "hole", "-"];
 
     fn parse(word: &[u8]) -> Option<Self> {
         Some(match word {
@@ -40,6 +42,7 @@ impl Class {
             b"l2hit" => Self::L2hit,
             b"miss" => Self::Miss,
             b"wait" => Self::Wait,
+            b"hole" => Self::Hole,
             b"-" => Self::Unknown,
             _ => return None,
         })

@@ -118,3 +118,11 @@ def test_any_evidence_gets_a_verdict_that_its_own_figures_bear(evidence: Evidenc
         assert evidence.speedup >= PAYS
     if verdict.choice is Choice.RECORD_LONGER:
         assert evidence.speedup < PAYS <= evidence.speedup_at_most
+
+
+@pytest.mark.parametrize(("seen", "choice"), [(None, Choice.L2ARC), (10, Choice.LEAVE_IT), (11, Choice.L2ARC)])
+def test_an_arc_that_was_seen_to_hold_all_is_left_alone(seen: int | None, choice: Choice) -> None:
+    verdict = judge(replace(PAYING, arc_misses_seen=seen))
+    assert verdict.choice is choice
+    if seen == 10:
+        assert "missed 10 of 1,000 reads" in verdict.reasons[0]

@@ -108,7 +108,7 @@ def install(name: str, wheel: Path) -> None:
 
 
 @testbed.command()
-@click.option("-j", "as_json", is_flag=True, help="JSON.")
+@click.option("-j", "--json", "as_json", is_flag=True, help="Print JSON only.")
 def status(*, as_json: bool) -> None:
     """Show the image and the testbeds."""
     image = images.built()

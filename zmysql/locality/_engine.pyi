@@ -54,7 +54,7 @@ class Profile:
         """The smallest LRU cache, in bytes, that misses first reads only; None where no block is read twice."""
 
     def classes(self) -> list[tuple[str, int]]:
-        """Give (class, reads) in the order dbuf, arc, l2hit, miss, wait, -."""
+        """Give (class, reads) in the order dbuf, arc, l2hit, miss, wait, hole, -."""
 
     def objects(self) -> list[tuple[int, int, int, int, int]]:
         """Give (objset, object, level, reads, distinct blocks), in the order of their first reads."""

@@ -67,6 +67,12 @@ class Assessment:
     pays_from_bytes: int | None
     warnings: tuple[str, ...]
 
+    @property
+    def l2arc_hit_ratio_seen(self) -> float | None:
+        """Hits of the L2ARC in the reads that missed the ARC while recording; None where there was nothing to see."""
+        hits, misses = self.profile.classes["l2hit"], self.profile.classes["miss"]
+        return hits / (hits + misses) if self.header.l2arc_bytes and hits + misses else None
+
 
 def choose_caches(header: Header, arc_bytes: int | None, l2arc_bytes: int | None) -> Caches:
     """Take the sizes that were asked for, else those of the machine that was recorded, else assume some.
@@ -94,6 +100,7 @@ def assess(path: Path, header: Header, profile: Profile, caches: Caches, ratio: 
         double_arc_hits=profile.hits[2 * caches.arc_bytes],
         header_bytes=_header_bytes(header, profile, caches.l2arc_bytes),
         latency_ratio=ratio.value,
+        arc_misses_seen=_arc_misses_seen(header, profile, caches),
     )
     return Assessment(
         path=path,
@@ -106,6 +113,14 @@ def assess(path: Path, header: Header, profile: Profile, caches: Caches, ratio: 
         pays_from_bytes=_pays_from(profile, evidence),
         warnings=(*_of_recording(header, profile), *_of_judgement(caches, evidence)),
     )
+
+
+def _arc_misses_seen(header: Header, profile: Profile, caches: Caches) -> int | None:
+    """Give the reads that the recorded ARC missed, if the verdict is for that ARC. What waited may be from a disk."""
+    counts = profile.classes
+    if header.imported is not None or caches.arc_bytes != header.arc_bytes or counts["-"]:
+        return None
+    return counts["miss"] + counts["l2hit"] + counts["wait"]
 
 
 def _header_bytes(header: Header, profile: Profile, l2arc_bytes: int) -> int:

@@ -9,6 +9,7 @@ from zmysql.locality.latency import hit_ratio_for, speedup
 from zmysql.units import format_size
 
 PAYS = 1.25  # a speed-up below this isn't worth a device: it drowns in the differences between two days
+FEW_ARC_MISSES = 0.01  # of all reads, seen while recording
 FEW_REREADS_MISSED = 0.01  # of all reads
 FEW_FIRST_READS = 0.2  # of all reads: a block is read five times on average
 RAM_DOES_AS_WELL = 0.8  # of the hits that L2ARC would add
@@ -30,7 +31,9 @@ class Evidence:
 
     Hits are those of an LRU cache of that size which starts empty: the ARC, ARC and L2ARC as one, and an ARC of twice
     the size. `latency_ratio` is r of zmysql.locality.latency, above 1. `header_bytes` is the ARC's memory that a full
-    L2ARC's headers take. First reads miss in each of these caches; in a long-running one some of them would hit.
+    L2ARC's headers take. `arc_misses_seen` is how many reads the ARC that was there missed while recording; None where
+    the trace doesn't say, or that ARC had another size. First reads miss in each of these caches; in a long-running one
+    some of them would hit.
     """
 
     references: int
@@ -42,6 +45,7 @@ class Evidence:
     double_arc_hits: int
     header_bytes: int
     latency_ratio: float
+    arc_misses_seen: int | None = None
 
     @property
     def arc_misses(self) -> int:
@@ -95,6 +99,10 @@ class Verdict:
 def judge(evidence: Evidence) -> Verdict:
     """Choose what the evidence supports, whatever the first reads would turn out to be in a longer recording."""
     arc, l2arc = format_size(evidence.arc_bytes), format_size(evidence.l2arc_bytes)
+    seen = evidence.arc_misses_seen
+    if seen is not None and seen <= FEW_ARC_MISSES * evidence.references:
+        missed = f"While this was recorded, the ARC of {arc} missed {seen:,} of {evidence.references:,} reads."
+        return Verdict(Choice.LEAVE_IT, (missed, "What the ARC holds, no L2ARC can serve faster."))
     served = f"An ARC of {arc} serves {_percent(evidence.arc_hit_ratio)} of the reads."
     rereads_missed = (evidence.arc_misses - evidence.first_reads) / evidence.references
     if rereads_missed <= FEW_REREADS_MISSED and evidence.first_read_ratio <= FEW_FIRST_READS:

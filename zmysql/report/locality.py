@@ -26,6 +26,7 @@ _CLASS_WORDS = {
     "l2hit": "L2ARC",
     "miss": "disk",
     "wait": "a read in flight",
+    "hole": "no device: holes",
 }
 _MOST_FILES = 5
 _MOST_BARS = 10
@@ -68,6 +69,8 @@ def as_json(found: Assessment) -> dict[str, object]:
         "l2arc_hit_ratio_at_most": evidence.l2arc_hit_ratio_at_most,
         "l2arc_header_bytes": evidence.header_bytes,
         "latency_ratio": evidence.latency_ratio,
+        "arc_misses_seen": evidence.arc_misses_seen,
+        "l2arc_hit_ratio_seen": found.l2arc_hit_ratio_seen,
         "speedup": evidence.speedup,
         "speedup_at_most": evidence.speedup_at_most,
         "l2arc_pays_from_bytes": found.pays_from_bytes,
@@ -185,6 +188,10 @@ def _expected(found: Assessment) -> Table:
     table.add_row(f"ARC of {arc}", f"{100 * evidence.arc_hit_ratio:.1f} %", "of the reads hit")
     table.add_row(f"with L2ARC of {l2arc}", f"{100 * evidence.both_hit_ratio:.1f} %", "of the reads hit either")
     table.add_row("h", f"{100 * evidence.l2arc_hit_ratio:.1f} %", "of the reads that miss the ARC hit the L2ARC")
+    if found.l2arc_hit_ratio_seen is not None:
+        table.add_row(
+            "  seen while recording", f"{100 * found.l2arc_hit_ratio_seen:.1f} %", "did, of the L2ARC that is there"
+        )
     table.add_row("r", f"{evidence.latency_ratio:.3g}", f"disk to SSD latency: {found.ratio.origin}")
     table.add_row("x = r / (r(1 - h) + h)", f"{evidence.speedup:.2f}", "times as fast, of the reads that miss the ARC")
     if found.pays_from_bytes is not None:

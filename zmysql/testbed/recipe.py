@@ -58,7 +58,10 @@ DEBIAN_13 = Recipe(
         "bpftrace",
         "sysbench",
         "fio",
-        "parted",
+        "e2fsprogs",  # these four make disks busy in the tests
+        "fdisk",
+        "dmsetup",
+        "procps",
         "python3-venv",
         "python3-pip",
         "python3-click",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 BOOT_PATIENCE_S = 300.0
 CONSOLE_LINES = 30  # a kernel's panic message stands above its call trace
 CRASH_PATIENCE_S = 3.0
+EXEC_PATIENCE_S = 1.0
 PORT_TRIES = 3
 LONGEST_SOCKET = 90  # a socket's path has 107 characters at most, and ssh adds 17 to it while it binds
 
@@ -189,9 +190,10 @@ class Testbed:
     def _answers(self, state: State) -> bool:
         """Wait until the guest runs a command; give False when QEMU ended instead."""
         guest = Guest(self, state)
-        deadline = time.monotonic() + BOOT_PATIENCE_S
-        while time.monotonic() < deadline:
-            if not self.alive():
+        begun = time.monotonic()
+        while time.monotonic() < begun + BOOT_PATIENCE_S:
+            # A process has no environment to be known by until the kernel has finished loading it.
+            if not self.alive() and time.monotonic() > begun + EXEC_PATIENCE_S:
                 return False
             if Ssh.run(guest, ["true"], check=False, timeout=30).exit_status == 0:
                 return True
