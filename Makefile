@@ -44,6 +44,8 @@ unit: setup
 
 lint: setup
 	@sh tools/install-packages.sh shellcheck
+	@$(CARGO) clippy --version >/dev/null 2>&1 && $(CARGO) fmt --version >/dev/null 2>&1 || \
+		rustup component add clippy rustfmt || sh tools/install-packages.sh rust-clippy rustfmt
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import shutil
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -29,6 +30,7 @@ NEEDED = {  # program: Debian package
 PINNED_LOW = "\n\n".join(
     f"Package: *\nPin: release n={suite}\nPin-Priority: {priority}" for suite, priority in (("forky", 100), ("sid", 50))
 )
+CLEAN_TRIES = 5
 FREE_BYTES_NEEDED = 6 << 30
 
 
@@ -124,7 +126,14 @@ def _check_host(path: Path) -> None:
 def _clean(building: Path) -> None:
     # mmdebstrap runs in a mount namespace of its own: once its processes are gone, so are its mounts.
     processes.end(building)
-    shutil.rmtree(building, ignore_errors=True)
+    # A killed build without root leaves files of its namespace's users, who may still be writing for a moment.
+    for seconds in range(CLEAN_TRIES):
+        shutil.rmtree(building, ignore_errors=True)
+        if not building.exists():
+            return
+        time.sleep(seconds)
+        Local().run(["mmdebstrap", "--unshare-helper", "rm", "-rf", str(building)], check=False)
+    raise ZmysqlError(f"{building} can't be removed: remove it as root, then run again")
 
 
 def mirror() -> str:
@@ -155,6 +164,8 @@ def _bootstrap(recipe: Recipe, out: Path, say: Callable[[str], None]) -> None:
     local = Local()
     # In mmdebstrap's user namespace root is a subordinate user, who must be able to write here.
     out.chmod(0o777)
+    (out / "nbdkit").mkdir()
+    (out / "nbdkit").chmod(0o777)
     temporary = out / "tmp"
     temporary.mkdir()
     temporary.chmod(0o1777)
@@ -228,6 +239,7 @@ def _follow(argv: list[str], env: dict[str, str], log: Path, say: Callable[[str]
 def _take_over(out: Path) -> None:
     """Make copies of the files that the namespace's root owns: a user can't chown, but owns the folder."""
     out.chmod(0o755)
+    (out / "nbdkit").chmod(0o755)
     for path in [*out.rglob("*")]:
         if path.is_file() and path.stat().st_uid != os.getuid():
             copy = path.with_name(path.name + ".own")
