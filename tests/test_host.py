@@ -19,6 +19,14 @@ def test_a_command_that_is_not_there_has_status_127() -> None:
     assert Local().has("sh")
 
 
+def test_a_file_that_is_no_program_has_status_126(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"\0\0\0\0")
+    assert Local().run([str(tmp_path / "x")], check=False).exit_status == 126
+    (tmp_path / "x").chmod(0o755)
+    done = Local().run([str(tmp_path / "x")], check=False)
+    assert (done.exit_status, done.stderr) == (126, f"{tmp_path}/x: Exec format error")
+
+
 def test_a_command_that_takes_too_long_is_killed() -> None:
     assert Local().run(["sleep", "60"], check=False, timeout=0.1).exit_status == 124
 

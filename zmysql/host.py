@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EXIT_NOT_FOUND = 127  # what sh and ssh give for a command that isn't there
+EXIT_NOT_EXECUTABLE = 126
 EXIT_TIMED_OUT = 124  # as timeout(1)
 SSH_FAILED = 255
 
@@ -98,8 +99,9 @@ class Process:
 
     def stderr(self) -> str:
         """Give all that it has written to standard error so far."""
-        self._errors.seek(0)
-        return self._errors.read().decode(errors="replace")
+        # pread, since the process writes through the same file offset: a seek would make it overwrite what it wrote.
+        descriptor = self._errors.fileno()
+        return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode(errors="replace")
 
     def __enter__(self) -> Self:
         return self
@@ -151,8 +153,8 @@ class Host(ABC):
             )
         except FileNotFoundError:
             return Completed(tuple(argv), EXIT_NOT_FOUND, "", f"{argv[0]}: command not found")
-        except PermissionError:
-            return Completed(tuple(argv), 126, "", f"{argv[0]}: permission denied")
+        except OSError as error:  # no permission, or nothing that this machine can execute
+            return Completed(tuple(argv), EXIT_NOT_EXECUTABLE, "", f"{argv[0]}: {error.strerror}")
         except subprocess.TimeoutExpired:
             return Completed(tuple(argv), EXIT_TIMED_OUT, "", f"killed after {timeout:g} s")
         return Completed(tuple(argv), ended.returncode, ended.stdout, ended.stderr)

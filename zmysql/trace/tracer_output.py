@@ -1,0 +1,100 @@
+"""What blkaccess.d prints, and what dtrace(8) complains of, as values."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from operator import itemgetter
+
+# `# began 405618261411, 1795160252142432913 ns since 1970`: the clock of the records, and the time of day.
+_BEGAN = re.compile(rb"# began (\d+), (\d+) ns since 1970")
+# `# at 405618261411`: the sign of life, so that records are known to be old when no more come.
+_AT = re.compile(rb"# at (\d+)")
+_EXITED = re.compile(rb"# process \d+ exited")
+_DROPS = re.compile(r"^dtrace: (\d+) (?:[a-z]+ )*drops?\b", re.MULTILINE)
+_SECOND_NS = 1_000_000_000
+
+# How long a record may come after a later one of another CPU: dtrace empties the CPUs' buffers in turn, four times a
+# second, and may itself be late.
+_REORDER_NS = 2 * _SECOND_NS
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """The start of the tracer: on the clock of its records, and the time of day."""
+
+    clock_ns: int
+    since_1970_ns: int
+
+    @property
+    def time_of_day(self) -> str:
+        """The start in ISO 8601, UTC."""
+        return datetime.fromtimestamp(self.since_1970_ns / _SECOND_NS, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Reader:
+    """Turns the script's output into records of the trace format, in the order of their times.
+
+    `began` is None until the tracer works. `addresses` are the (objset, object) that were read.
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing read."""
+        self.began: Began | None = None
+        self.process_exited = False
+        self.addresses: set[tuple[int, int]] = set()
+        self._cut = b""
+        self._held: list[tuple[int, str]] = []
+        self._now_ns = 0
+
+    def feed(self, output: bytes) -> None:
+        """Take in a piece of output, which may end within a line.
+
+        Raises ValueError on a line that blkaccess.d doesn't print.
+        """
+        *lines, self._cut = (self._cut + output).split(b"\n")
+        for line in lines:
+            if line.startswith(b"#"):
+                self._comment(line)
+            elif line:  # dtrace prints an empty line at its end
+                self._record(line)
+
+    def take(self, *, everything: bool = False) -> bytes:
+        """Give the records, as lines of the trace format, that no earlier one can follow any more, or all."""
+        self._held.sort()
+        count = len(self._held)
+        if self._held and not everything:
+            self._now_ns = max(self._now_ns, self._held[-1][0])
+            count = bisect_right(self._held, self._now_ns - _REORDER_NS, key=itemgetter(0))
+        taken, self._held = self._held[:count], self._held[count:]
+        return "".join(f"{time_ns} {rest}\n" for time_ns, rest in taken).encode()
+
+    def _comment(self, line: bytes) -> None:
+        began, at = _BEGAN.fullmatch(line), _AT.fullmatch(line)
+        if at and self.began:
+            self._now_ns = max(self._now_ns, int(at[1]) - self.began.clock_ns)
+        elif began:
+            self.began = Began(int(began[1]), int(began[2]))
+        elif _EXITED.fullmatch(line):
+            self.process_exited = True
+
+    def _record(self, line: bytes) -> None:
+        time, rest = line.decode().split(" ", 1)
+        objset, number, _level, _blkid, _size, _class = rest.split(" ")
+        if self.began is None:
+            raise ValueError("a record before the start")
+        self.addresses.add((int(objset), int(number)))
+        self._held.append((int(time) - self.began.clock_ns, rest))
+
+
+def parse_drops(errors: str) -> int:
+    """Give the records that dtrace lost by its own account, from its standard error (`dtrace: N drops on CPU M`)."""
+    return sum(int(count) for count in _DROPS.findall(errors))
+
+
+def complaints(errors: str) -> str:
+    """Give what else dtrace says on standard error, in one line."""
+    lines = (line.removeprefix("dtrace: ").strip() for line in errors.splitlines() if not _DROPS.match(line))
+    return "; ".join(line for line in lines if line)
