@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 POOL = "tank"
 DEFAULTS = "/etc/zmysql.cnf"
 SOCKET = "/run/mysqld/mysqld.sock"
-TABLES, ROWS = 1, 350_000
+TABLES, ROWS = 1, 300_000
 THREADS = 4
 RECORD_S = 60
 # Small, as the data is: caches that hold everything would show nothing.
@@ -43,7 +43,7 @@ def chapter(title: str) -> None:
 
 def show(guest: Guest, *argv: str) -> None:
     """Run a command in the guest in front of the audience."""
-    console.print("$ " + shlex.join(argv), style="cyan", markup=False)
+    console.print("$ " + shlex.join(argv), style="cyan", markup=False, soft_wrap=True)
     if status := guest.call(argv):
         raise ZmysqlError(f"the demo stopped: `{shlex.join(argv)}` ended with status {status}")
 
@@ -102,7 +102,7 @@ def load_and_record(guest: Guest, trace: Path) -> None:
     # Ten rows a query: an emulated CPU spends its time on queries, and this is about the records that they read.
     rows = ["--random-points=10", "--rand-type=uniform"]
     reader = sysbench("select_random_points", *rows, f"--threads={THREADS}", f"--time={RECORD_S + 60}", "run")
-    console.print("$ " + shlex.join(reader) + " &", style="cyan", markup=False)
+    console.print("$ " + shlex.join(reader) + " &", style="cyan", markup=False, soft_wrap=True)
     with guest.start(reader):
         show(guest, "zmysql", "trace", "record", "--duration", f"{RECORD_S}s", "-o", "/root/demo.trace.gz")
     guest.get("/root/demo.trace.gz", trace)
@@ -129,9 +129,12 @@ def main() -> None:
     console.print("$ " + shlex.join(["zmysql", *report[1:]]), style="cyan", markup=False)
     Local().call(report)
     console.print(f"\nDone in {time.monotonic() - begun:.0f} s. The trace is {trace.name}. Next:")
-    console.print(f"  .venv/bin/zmysql locality report {trace.name} --arc 64M --l2arc 1G   other sizes", markup=False)
-    console.print("  .venv/bin/zmysql testbed up && .venv/bin/zmysql testbed ssh        a machine to play with")
-    console.print("  zmysql trace record --duration 60s -o FILE                          on your own server, as root")
+    for command, what in (
+        (f".venv/bin/zmysql locality report {trace.name} --l2arc 32M", "judge for other sizes"),
+        (".venv/bin/zmysql testbed up && .venv/bin/zmysql testbed ssh", "a machine to play with"),
+        ("zmysql trace record --duration 60s -o FILE", "on your own server, as root"),
+    ):
+        console.print(f"  {command:<60} {what}", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -175,7 +175,7 @@ mod tests {
         assert_eq!((profile.references, profile.distinct_blocks, profile.distinct_bytes), (6, 3, 49152));
         assert_eq!(profile.blocks_read_once, 1);
         assert_eq!((profile.blocks_read_more_than_once, profile.blocks_read_more_than_twice), (2, 1));
-        assert_eq!(profile.classes, [1, 2, 1, 2, 0, 0]);
+        assert_eq!(profile.classes, [1, 2, 1, 2, 0, 0, 0]);
         assert_eq!((profile.span_ns, profile.out_of_order), (4, 1));
         assert_eq!([32768, 49152].map(|size| profile.curve.hits(size)), [2, 3]);
         let objects: Vec<_> = profile.objects.iter().map(|o| (o.object, o.references, o.distinct_blocks)).collect();

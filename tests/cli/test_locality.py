@@ -121,7 +121,7 @@ def test_the_terminal_report_says_it_in_words(tmp_path: Path) -> None:
         "Suresh 2009: 0.2 %",
         "/tank/mysql/data/sbtest/[red]sbtest1.ibd",
         "← ARC + L2ARC",
-        "Verdict: add an L2ARC",
+        "Verdict: L2ARC pays",
         "x = r / (r(1 - h) + h)",
     ):
         assert words in done.stdout

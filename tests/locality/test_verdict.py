@@ -126,3 +126,17 @@ def test_an_arc_that_was_seen_to_hold_all_is_left_alone(seen: int | None, choice
     assert verdict.choice is choice
     if seen == 10:
         assert "missed 10 of 1,000 reads" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("hits", "choice"), [(None, Choice.RECORD_LONGER), (20, Choice.RECORD_LONGER), (21, Choice.L2ARC)]
+)
+def test_an_l2arc_that_was_seen_to_pay_pays(hits: int | None, choice: Choice) -> None:
+    # Of 100 misses it serves 21: x = 35 / (35 * 0.79 + 0.21) = 1.256. The model alone couldn't tell.
+    verdict = judge(
+        replace(PAYING, both_hits=400, double_arc_hits=400, first_reads=600, arc_misses_seen=100, l2arc_hits_seen=hits)
+    )
+    assert verdict.choice is choice
+    if hits == 21:
+        assert "served 21 of these, 21.0 %" in verdict.reasons[1]
+        assert "1.26 times as fast" in verdict.reasons[2]

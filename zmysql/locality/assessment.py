@@ -101,6 +101,7 @@ def assess(path: Path, header: Header, profile: Profile, caches: Caches, ratio: 
         header_bytes=_header_bytes(header, profile, caches.l2arc_bytes),
         latency_ratio=ratio.value,
         arc_misses_seen=_arc_misses_seen(header, profile, caches),
+        l2arc_hits_seen=profile.classes["l2hit"] if caches.l2arc_bytes == header.l2arc_bytes else None,
     )
     return Assessment(
         path=path,

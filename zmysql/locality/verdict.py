@@ -32,8 +32,8 @@ class Evidence:
     Hits are those of an LRU cache of that size which starts empty: the ARC, ARC and L2ARC as one, and an ARC of twice
     the size. `latency_ratio` is r of zmysql.locality.latency, above 1. `header_bytes` is the ARC's memory that a full
     L2ARC's headers take. `arc_misses_seen` is how many reads the ARC that was there missed while recording; None where
-    the trace doesn't say, or that ARC had another size. First reads miss in each of these caches; in a long-running one
-    some of them would hit.
+    the trace doesn't say, or that ARC had another size; `l2arc_hits_seen` is how many of those its L2ARC served.
+    First reads miss in each of these caches; in a long-running one some of them would hit.
     """
 
     references: int
@@ -46,6 +46,7 @@ class Evidence:
     header_bytes: int
     latency_ratio: float
     arc_misses_seen: int | None = None
+    l2arc_hits_seen: int | None = None
 
     @property
     def arc_misses(self) -> int:
@@ -83,6 +84,13 @@ class Evidence:
         return speedup(self.latency_ratio, self.l2arc_hit_ratio_at_most)
 
     @property
+    def speedup_seen(self) -> float:
+        """Give x for the hits that the L2ARC that was there had; 1 where none was."""
+        if not self.arc_misses_seen or not self.l2arc_hits_seen:
+            return 1.0
+        return speedup(self.latency_ratio, self.l2arc_hits_seen / self.arc_misses_seen)
+
+    @property
     def first_read_ratio(self) -> float:
         """First reads in all reads."""
         return self.first_reads / self.references
@@ -103,6 +111,8 @@ def judge(evidence: Evidence) -> Verdict:
     if seen is not None and seen <= FEW_ARC_MISSES * evidence.references:
         missed = f"While this was recorded, the ARC of {arc} missed {seen:,} of {evidence.references:,} reads."
         return Verdict(Choice.LEAVE_IT, (missed, "What the ARC holds, no L2ARC can serve faster."))
+    if evidence.speedup_seen >= PAYS:
+        return Verdict(Choice.L2ARC, _seen_to_pay(evidence))
     served = f"An ARC of {arc} serves {_percent(evidence.arc_hit_ratio)} of the reads."
     rereads_missed = (evidence.arc_misses - evidence.first_reads) / evidence.references
     if rereads_missed <= FEW_REREADS_MISSED and evidence.first_read_ratio <= FEW_FIRST_READS:
@@ -126,8 +136,19 @@ def judge(evidence: Evidence) -> Verdict:
     return _l2arc_or_ram(evidence, reasons)
 
 
+def _seen_to_pay(evidence: Evidence) -> tuple[str, ...]:
+    """Say what the L2ARC that was there did: that is worth more than what a model says of it."""
+    hits, misses = evidence.l2arc_hits_seen or 0, evidence.arc_misses_seen or 1
+    arc, l2arc = format_size(evidence.arc_bytes), format_size(evidence.l2arc_bytes)
+    missed = f"While this was recorded, the ARC of {arc} missed {misses:,} of {evidence.references:,} reads."
+    served = f"The L2ARC of {l2arc} that is there served {hits:,} of these, {_percent(hits / misses)}."
+    slower = f"With disks {evidence.latency_ratio:.3g} times slower than the SSD"
+    faster = f"{slower} they are {evidence.speedup_seen:.2f} times as fast as they would be without it."
+    return missed, served, faster, _headers(evidence)
+
+
 def _l2arc_or_ram(evidence: Evidence, reasons: tuple[str, ...]) -> Verdict:
-    headers = f"The headers of its records take {format_size(evidence.header_bytes)} of the ARC's memory."
+    headers = _headers(evidence)
     if evidence.header_bytes >= HEADERS_CROWD_OUT * evidence.arc_bytes:
         return Verdict(Choice.MORE_RAM, (*reasons, f"{headers} That leaves too little: add memory first."))
     share = (evidence.double_arc_hits - evidence.arc_hits) / (evidence.both_hits - evidence.arc_hits)
@@ -135,6 +156,10 @@ def _l2arc_or_ram(evidence: Evidence, reasons: tuple[str, ...]) -> Verdict:
     if share >= RAM_DOES_AS_WELL:
         return Verdict(Choice.MORE_RAM, (*reasons, f"{double}, from memory."))
     return Verdict(Choice.L2ARC, (*reasons, f"{double} only.", headers))
+
+
+def _headers(evidence: Evidence) -> str:
+    return f"The headers of its records take {format_size(evidence.header_bytes)} of the ARC's memory."
 
 
 def _needed(evidence: Evidence) -> str:

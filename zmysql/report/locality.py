@@ -32,7 +32,7 @@ _MOST_FILES = 5
 _MOST_BARS = 10
 _BAR_WIDTH = 40
 _CHOICES = {
-    Choice.L2ARC: ("add an L2ARC", "green"),
+    Choice.L2ARC: ("L2ARC pays", "green"),
     Choice.MORE_RAM: ("add memory", "green"),
     Choice.LEAVE_IT: ("leave it: L2ARC wouldn't pay", "yellow"),
     Choice.RECORD_LONGER: ("record longer: this trace can't tell", "yellow"),
@@ -70,6 +70,7 @@ def as_json(found: Assessment) -> dict[str, object]:
         "l2arc_header_bytes": evidence.header_bytes,
         "latency_ratio": evidence.latency_ratio,
         "arc_misses_seen": evidence.arc_misses_seen,
+        "speedup_seen": evidence.speedup_seen,
         "l2arc_hit_ratio_seen": found.l2arc_hit_ratio_seen,
         "speedup": evidence.speedup,
         "speedup_at_most": evidence.speedup_at_most,
