@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 ENGINE := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 CARGO := cargo
 MANIFEST := --manifest-path engine/Cargo.toml
+# The golden plans among them have no first line that names their shell.
 SHELL_SCRIPTS := .ci/run $(shell git ls-files '*.sh' 2>/dev/null)
 
 help:
@@ -51,7 +52,7 @@ lint: setup
 	$(BIN)/mypy
 	$(CARGO) fmt $(MANIFEST) --check
 	$(CARGO) clippy --quiet $(MANIFEST) --all-targets --all-features -- -D warnings
-	shellcheck --shell=sh $(SHELL_SCRIPTS)  # the golden plans have no first line of their own
+	shellcheck --shell=sh $(SHELL_SCRIPTS)
 
 bench: setup
 	$(BIN)/python tools/bench.py

@@ -40,6 +40,6 @@ def qemu_argv(image: Image, accelerator: str, port: int, disks: Sequence[Disk], 
 def _scsi_disk(index: int, disk: Disk) -> list[str]:
     model = disk.model
     return [
-        f"scsi-hd,bus=scsi.0,drive=disk{index},rotation_rate={model.rotation_rate}",
+        f"scsi-hd,bus=scsi.0,scsi-id={index},drive=disk{index},rotation_rate={model.rotation_rate}",
         f"vendor={model.vendor},product={model.product},serial={disk.serial},wwn={disk.wwn:#x}",
     ]

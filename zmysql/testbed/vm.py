@@ -9,6 +9,7 @@ import socket
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib import resources
 from typing import TYPE_CHECKING
 
 from zmysql.errors import UsageError, ZmysqlError
@@ -31,6 +32,7 @@ CONSOLE_LINES = 30  # a kernel's panic message stands above its call trace
 CRASH_PATIENCE_S = 3.0
 EXEC_PATIENCE_S = 1.0
 PORT_TRIES = 3
+ORDER_TRIES = 5
 LONGEST_SOCKET = 90  # a socket's path has 107 characters at most, and ssh adds 17 to it while it binds
 
 
@@ -175,7 +177,9 @@ class Testbed:
             say(f"booting the guest under {accelerator}" + (" (no usable KVM)" if accelerator == TCG else ""))
             state = State(spec, port, accelerator, up=True)
             if self._answers(state):
-                local.start_detached(Guest(self, state).master_argv(), self.folder / "ssh.log", env=mark)
+                guest = Guest(self, state)
+                local.start_detached(guest.master_argv(), self.folder / "ssh.log", env=mark)
+                guest.order_disks(disks)
                 self._write(state)
                 return
             said = (self.folder / "qemu.log").read_text(errors="replace").strip()
@@ -245,6 +249,20 @@ class Guest(Ssh):
             if not self.testbed.alive():
                 raise ZmysqlError(self.testbed.crashed())
             time.sleep(0.1)
+
+    def order_disks(self, disks: Sequence[Disk]) -> None:
+        """Have the guest name its disks sda, sdb, … as they were declared.
+
+        Raises ZmysqlError when it doesn't, after some tries: whoever opens a disk for a moment keeps its name taken.
+        """
+        script = resources.files("zmysql.testbed").joinpath("order-disks.sh").read_text(encoding="utf-8")
+        wanted = [disk.serial for disk in disks]
+        named: list[str] = []
+        for _ in range(ORDER_TRIES):
+            named = self.run(["sh", "-s"], stdin=script).stdout.split()
+            if named == wanted:
+                return
+        raise ZmysqlError(f"the guest names its disks in the order {' '.join(named)}, not {' '.join(wanted)}")
 
     def shell(self) -> int:
         """Open a login shell on our terminal and give its exit status."""
