@@ -6,9 +6,8 @@ missing=
 for package in "$@"; do
     dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
 done
-[ -n "$missing" ] || exit 0
 if ! command -v apt-get >/dev/null; then
-    echo "setup: no apt-get here; going on without checking for:$missing" >&2
+    [ -z "$missing" ] || echo "setup: no apt-get here; going on without checking for:$missing" >&2
     exit 0
 fi
 if [ "$(id -u)" = 0 ]; then
@@ -16,6 +15,15 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null; then
     as_root=sudo
 else
+    as_root=none
+fi
+# A new machine has no package lists, and from them the testbed's image learns which mirror is used here.
+if [ "$as_root" != none ] && [ -z "$(apt-get indextargets 'Created-By: Packages' | head -n 1)" ]; then
+    echo "setup: reading the package lists"
+    $as_root apt-get update -q >/dev/null 2>&1 || :
+fi
+[ -n "$missing" ] || exit 0
+if [ "$as_root" = none ]; then
     echo "setup: please have root run: apt-get install$missing" >&2
     exit 1
 fi
