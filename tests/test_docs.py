@@ -26,7 +26,7 @@ def commands(group: click.Group, *above: str) -> Iterator[tuple[str, ...]]:
             yield (*above, name)
 
 
-@pytest.mark.parametrize("words", commands(cli), ids=" ".join)
+@pytest.mark.parametrize("words", list(commands(cli)), ids=" ".join)
 def test_every_command_is_in_the_manual_and_says_what_it_does(words: tuple[str, ...]) -> None:
     command: click.Command = cli
     for word in words:

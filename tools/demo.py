@@ -15,12 +15,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from zmysql.cli.testbed import DEFAULT_DISKS, progress
+from zmysql.cli.testbed import progress
 from zmysql.errors import ZmysqlError
 from zmysql.host import Local
-from zmysql.testbed import image as images
-from zmysql.testbed.devices import parse_disks
-from zmysql.testbed.vm import Guest, Spec, Testbed, check_programs
+from zmysql.testbed.vm import Guest, Testbed
 
 ROOT = Path(__file__).parents[1]
 POOL = "tank"
@@ -56,12 +54,10 @@ def sysbench(script: str, *more: str) -> list[str]:
 
 def boot() -> Testbed:
     """Build or reuse the image, and start a fresh testbed."""
-    check_programs()
     bed = Testbed("demo")
     bed.down()
     with progress() as say:
-        image = images.build(say)
-        bed.up(Spec(DEFAULT_DISKS, 3 << 30, 1, image.path.name), parse_disks("demo", DEFAULT_DISKS), image, say)
+        bed.up(say)
         say("building zmysql's wheel")
         Local().run([*f"{sys.executable} -m pip wheel -q --no-deps --no-build-isolation -w dist".split(), str(ROOT)])
         wheel = max((ROOT / "dist").glob("zmysql-*.whl"), key=lambda path: path.stat().st_mtime)

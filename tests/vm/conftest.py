@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zmysql.cli.testbed import DEFAULT_DISKS
 from zmysql.host import Local
-from zmysql.testbed import image as images
-from zmysql.testbed.devices import parse_disks
-from zmysql.testbed.vm import Guest, Spec, Testbed, check_programs
+from zmysql.testbed.vm import Guest, Testbed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,12 +44,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def testbed(wheel: Path) -> Iterator[Testbed]:
     """Give a testbed with four HDDs of 4G, two SSDs of 1G and one of 2G, and zmysql installed."""
-    check_programs()
     bed = Testbed("pytest")
     if not KEEP:
         bed.down()
-    image = images.build(say)
-    bed.up(Spec(DEFAULT_DISKS, 3 << 30, 1, image.path.name), parse_disks("pytest", DEFAULT_DISKS), image, say)
+    bed.up(say)
     bed.host().install(wheel)
     yield bed
     if not KEEP:

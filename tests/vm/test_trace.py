@@ -108,7 +108,7 @@ def recording(guest: Host, file: str, *options: str) -> Iterator[Process]:
 
 
 def signal(guest: Host, name: str) -> None:
-    sh(guest, f"kill -{name} $(pgrep -f '^[^ ]*python3.* trace record --duration 300s')")
+    sh(guest, f"kill -{name} $(pgrep -f '^[^ ]*python.* trace record --duration 300s')")
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,13 @@ import click
 from rich.console import Console
 
 from zmysql.testbed import image as images
-from zmysql.testbed.devices import MODELS, parse_disks
+from zmysql.testbed.devices import DEFAULT_DISKS, MODELS
 from zmysql.testbed.recipe import DEBIAN_13
-from zmysql.testbed.vm import Spec, Testbed, check_programs, names
+from zmysql.testbed.vm import DEFAULT_MEMORY_BYTES, Testbed, names
 from zmysql.units import format_size, parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-DEFAULT_DISKS = ("hdd-15k:4G*4", "ssd:1G*2", "ssd:2G")
 
 name_option = click.option("--name", default="default", show_default=True, help="Which testbed.")
 
@@ -70,17 +68,15 @@ def build() -> None:
     default=DEFAULT_DISKS,
     help=f"A disk, or N alike; models: {', '.join(MODELS)}.",
 )
-@click.option("--memory", type=parse_size, metavar="SIZE", default="3G", help="The guest's memory.")
+@click.option(
+    "--memory", type=parse_size, metavar="SIZE", default=format_size(DEFAULT_MEMORY_BYTES), help="The guest's memory."
+)
 @click.option("--cpus", type=click.IntRange(1, 64), default=1, help="The guest's CPUs.")
 def up(name: str, disks: tuple[str, ...], memory: int, cpus: int) -> None:
     """Start a testbed and wait until it answers; nothing to do when it is up."""
-    bed = Testbed(name)
-    parsed = parse_disks(name, disks)
-    check_programs()
     with progress() as say:
-        image = images.build(say)
-        started = bed.up(Spec(disks, memory, cpus, image.path.name), parsed, image, say)
-    _say_image(image)
+        started = Testbed(name).up(say, disks, memory_bytes=memory, cpus=cpus)
+    _say_image(images.built())
     click.echo(f"testbed {name} is up" if started else f"testbed {name} is up already: nothing to do", err=True)
 
 
@@ -149,6 +145,6 @@ def _describe(bed: Testbed) -> dict[str, object]:
     }
 
 
-def _say_image(image: images.Image) -> None:
-    for line in image.substitutions:
+def _say_image(image: images.Image | None) -> None:
+    for line in image.substitutions if image else ():
         click.echo(f"zmysql: the image lacks what its recipe wants; instead: {line}", err=True)

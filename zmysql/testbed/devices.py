@@ -66,6 +66,8 @@ MODELS = {
     )
 }
 
+# Enough for each template: four that seek, two small SSDs for a log, a larger one for a cache.
+DEFAULT_DISKS = ("hdd-15k:4G*4", "ssd:1G*2", "ssd:2G")
 SMALLEST_BYTES = 64 << 20  # what zpool(8) takes as a vdev: SPA_MINDEVSIZE
 MOST_DISKS = 32
 _SPEC = re.compile(r"([\w-]+):([^*]+?)(?:\*(\d+))?")

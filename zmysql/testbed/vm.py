@@ -16,7 +16,8 @@ from zmysql.errors import UsageError, ZmysqlError
 from zmysql.host import SSH_FAILED, Local, Ssh, checked
 from zmysql.testbed import processes
 from zmysql.testbed.accelerator import TCG, choose
-from zmysql.testbed.image import Image, cache_dir, locked
+from zmysql.testbed.devices import DEFAULT_DISKS, parse_disks
+from zmysql.testbed.image import Image, build, cache_dir, locked
 from zmysql.testbed.nbd import disk_argv, wait_for_sockets
 from zmysql.testbed.qemu import qemu_argv
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from zmysql.host import Completed
     from zmysql.testbed.devices import Disk
 
+DEFAULT_MEMORY_BYTES = 3 << 30
 BOOT_PATIENCE_S = 300.0
 CONSOLE_LINES = 30  # a kernel's panic message stands above its call trace
 CRASH_PATIENCE_S = 3.0
@@ -114,12 +116,24 @@ class Testbed:
             f"Its console ended with:\n{end}"
         )
 
-    def up(self, spec: Spec, disks: Sequence[Disk], image: Image, say: Callable[[str], None]) -> bool:
-        """Start the machine and wait until it answers; give False when it was up already.
+    def up(
+        self,
+        say: Callable[[str], None],
+        disks: tuple[str, ...] = DEFAULT_DISKS,
+        *,
+        memory_bytes: int = DEFAULT_MEMORY_BYTES,
+        cpus: int = 1,
+    ) -> bool:
+        """Build the image unless it is there, start the machine, wait until it answers; False when it was up already.
 
-        What a killed `up` left is removed first. Raises ZmysqlError when a testbed of this name runs with another
-        spec, or the guest doesn't come up.
+        `disks` are declared as for parse_disks, `say` is told each step. What a killed `up` left is removed first.
+        Raises UsageError for disks that can't be, and ZmysqlError when a program is missing, a testbed of this name
+        runs with another spec, or the guest doesn't come up.
         """
+        parsed = parse_disks(self.name, disks)
+        check_programs()
+        image = build(say)
+        spec = Spec(disks, memory_bytes, cpus, image.path.name)
         with self._locked():
             state = self.state()
             if state is not None and state.up and self.alive():
@@ -132,7 +146,7 @@ class Testbed:
             self._remove()
             self.folder.mkdir(parents=True)
             try:
-                self._start(spec, disks, image, say)
+                self._start(spec, parsed, image, say)
             except BaseException:
                 processes.end(self.folder)
                 raise
