@@ -1,6 +1,7 @@
 """Processes are found by the mark in their environment, and only those."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,10 @@ def test_the_owned_are_ended_and_others_live(tmp_path: Path) -> None:
 
 
 def test_what_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stubborn = ["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"]
+    stubborn = ["sh", "-c", "trap '' TERM; touch ready; while :; do sleep 0.1; done"]
     pid = Local().start_detached(stubborn, tmp_path / "log", env={processes.MARK: str(tmp_path)})
+    while not (tmp_path / "ready").exists():
+        time.sleep(0.01)
     monkeypatch.setattr(processes, "PATIENCE_S", 1.0)
     processes.end(tmp_path)
     assert os.waitpid(pid, 0)[1] & 0x7F == 9
