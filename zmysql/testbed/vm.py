@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import time
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 DEFAULT_MEMORY_BYTES = 3 << 30
 BOOT_PATIENCE_S = 300.0
-CONSOLE_LINES = 30  # a kernel's panic message stands above its call trace
+CONSOLE_LINES = 30
+_DYING = re.compile(r"Kernel panic|\bOops\b|\bBUG:|double fault|Out of memory")
 CRASH_PATIENCE_S = 3.0
 EXEC_PATIENCE_S = 1.0
 PORT_TRIES = 3
@@ -109,8 +111,7 @@ class Testbed:
     def crashed(self) -> str:
         """Give the message about a guest that ended by itself: the end of its console is the evidence."""
         text = self.console.read_text(errors="replace") if self.console.exists() else ""
-        lines = [line for line in text.splitlines() if line.strip()][-CONSOLE_LINES:]
-        end = "\n".join(f"    {line}" for line in lines) or "    (nothing)"
+        end = "\n".join(f"    {line}" for line in console_end(text)) or "    (nothing)"
         return (
             f"the guest of testbed {self.name} crashed; zmysql testbed up --name {self.name} starts a new one. "
             f"Its console ended with:\n{end}"
@@ -287,6 +288,13 @@ class Guest(Ssh):
         self.put(wheel, f"/tmp/{wheel.name}")  # noqa: S108 - the guest has one user
         pip = ["python3", "-m", "pip", "--python", "/opt/zmysql/bin/python", "install", "--quiet", "--no-index"]
         self.run([*pip, "--no-deps", "--force-reinstall", f"/tmp/{wheel.name}"])  # noqa: S108
+
+
+def console_end(text: str) -> list[str]:
+    """Give the lines of a console that tell why the machine ended: from the first of a panic on, 30 at most."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    words = next((number for number, line in enumerate(lines) if _DYING.search(line)), None)
+    return lines[-CONSOLE_LINES:] if words is None else lines[words : words + CONSOLE_LINES]
 
 
 def names() -> list[str]:
