@@ -18,6 +18,7 @@ from zmysql.layout.inventory import read_inventory, read_site
 from zmysql.layout.model import Difference, Plan, Refusal
 from zmysql.layout.plan import as_shell, check_pool_name, make_plan
 from zmysql.layout.template import load_template
+from zmysql.report.output import output_version
 from zmysql.zfs.model import VdevRole
 from zmysql.zfs.read import read_pool
 
@@ -141,7 +142,7 @@ def _tell(pool: str, template: Template, outcome: Outcome, *, dry_run: bool, as_
 def _as_json(pool: str, template: Template, outcome: Outcome, *, dry_run: bool) -> dict[str, object]:
     plan = outcome.plan
     return {
-        "output_version": {"command": "zmysql create-pool", "vers_major": 0, "vers_minor": 1},
+        "output_version": output_version("create-pool"),
         "pool": pool,
         "template": template.name,
         "roles": {role: [one.stable_path for one in devices] for role, devices in outcome.disks.items()},

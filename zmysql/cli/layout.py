@@ -17,6 +17,7 @@ from zmysql.layout.template import load_template, template_names
 from zmysql.mysql.mycnf import contradictions, read_served_pool, render
 from zmysql.mysql.server import SERVERS, check_server
 from zmysql.platforms import linux
+from zmysql.report.output import output_version
 from zmysql.units import format_size, parse_size
 from zmysql.zfs.read import ZfsMissing, imported_pools
 
@@ -40,8 +41,8 @@ def devices(*, as_json: bool) -> None:
         pools = ()
     found = with_pools(linux.disks(host), pools)
     if as_json:
-        version = {"command": "zmysql devices", "vers_major": 0, "vers_minor": 1}
-        click.echo(json.dumps({"output_version": version, "devices": [_as_json(one) for one in found]}, indent=2))
+        content = {"output_version": output_version("devices"), "devices": [_as_json(one) for one in found]}
+        click.echo(json.dumps(content, indent=2))
     else:
         _print(_as_table(found))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from zmysql.report.output import output_version
 from zmysql.testbed import image as images
 from zmysql.testbed.devices import DEFAULT_DISKS, MODELS
 from zmysql.testbed.recipe import DEBIAN_13
@@ -111,7 +112,7 @@ def status(*, as_json: bool) -> None:
     beds = [_describe(Testbed(name)) for name in names()]
     if as_json:
         shown = {
-            "output_version": {"command": "zmysql testbed status", "vers_major": 0, "vers_minor": 1},
+            "output_version": output_version("testbed status"),
             "image": {"key": DEBIAN_13.key(), "built": image is not None, "path": str(images.image_path())},
             "testbeds": beds,
         }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from zmysql.layout.model import Assignment, Prefer, Refusal
 from zmysql.platforms.device import UseKind
 from zmysql.units import format_size
+from zmysql.zfs.model import LEAST_VDEV_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 # Sizes that differ by no more count as equal, as in zpool create (ZPOOL_FUZZ in zpool_vdev.c).
 EQUAL_WITHIN_BYTES = 16 << 20
-# SPA_MINDEVSIZE: ZFS takes no smaller vdev.
-LEAST_BYTES = 64 << 20
 
 _WAYS_OUT = {
     UseKind.MOUNTED: "unmount it first, or name another disk",
@@ -125,7 +124,7 @@ def _misfits(role: RoleSpec, devices: tuple[Device, ...]) -> Iterator[Refusal]:
                 f"is an {device.media}, and the {role.role} vdevs of this template are made of {_classes(role)}",
                 "name another; where the kernel is wrong, as in some VMs, correct /sys/block/*/queue/rotational",
             )
-        if device.size_bytes < LEAST_BYTES:
+        if device.size_bytes < LEAST_VDEV_BYTES:
             yield Refusal(device.name, f"has {format_size(device.size_bytes)}, ZFS needs 64M", "name another disk")
     if len(devices) < role.width * role.min_vdevs or len(devices) % role.width:
         how_many = f"{role.width * role.min_vdevs}" if role.width == 1 else f"a multiple of {role.width}"
@@ -150,7 +149,9 @@ def _assign_free(spec: PoolSpec, inventory: Inventory) -> Assignment | tuple[Ref
     if half_made:
         return tuple(busy(one) for one in half_made)
     # A stick that happens to be plugged in is no place for a database; whoever wants it can name it.
-    free = [one for one in inventory.devices if not (one.used_by or one.removable) and one.size_bytes >= LEAST_BYTES]
+    free = [
+        one for one in inventory.devices if not (one.used_by or one.removable) and one.size_bytes >= LEAST_VDEV_BYTES
+    ]
     disks: dict[VdevRole, tuple[Device, ...]] = {}
     reasons, refusals = list[str](), list[Refusal]()
     for role in spec.roles:

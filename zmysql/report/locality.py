@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from zmysql.locality.verdict import Choice
+from zmysql.report.output import output_version
 from zmysql.units import format_size
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def as_json(found: Assessment) -> dict[str, object]:
     """Give the report as JSON's values: sizes in bytes, times in ns, ratios from 0 to 1."""
     profile, evidence, header = found.profile, found.evidence, found.header
     return {
-        "output_version": {"command": "zmysql locality report", "vers_major": 0, "vers_minor": 1},
+        "output_version": output_version("locality report"),
         "file": str(found.path),
         "complete": header.complete,
         "sampling": header.sampling,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from zmysql.errors import UsageError
 from zmysql.units import parse_size
+from zmysql.zfs.model import LEAST_VDEV_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,6 @@ MODELS = {
 
 # Enough for each template: four that seek, two small SSDs for a log, a larger one for a cache.
 DEFAULT_DISKS = ("hdd-15k:4G*4", "ssd:1G*2", "ssd:2G")
-SMALLEST_BYTES = 64 << 20  # what zpool(8) takes as a vdev: SPA_MINDEVSIZE
 MOST_DISKS = 32
 _SPEC = re.compile(r"([\w-]+):([^*]+?)(?:\*(\d+))?")
 
@@ -98,7 +98,7 @@ def parse_disks(testbed: str, specs: tuple[str, ...]) -> tuple[Disk, ...]:
             near = difflib.get_close_matches(name, MODELS, 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(MODELS)}"
             raise UsageError(f"--disk {spec}: no device model is called {name}; {hint}")
-        if size < SMALLEST_BYTES:
+        if size < LEAST_VDEV_BYTES:
             raise UsageError(f"--disk {spec}: ZFS takes no disk under 64M")
         wanted += [(MODELS[name], size - size % 4096)] * count
     if len(wanted) > MOST_DISKS:

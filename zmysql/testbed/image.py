@@ -19,7 +19,7 @@ from zmysql.testbed import processes
 from zmysql.testbed.recipe import DEBIAN_13, Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 NEEDED = {  # program: Debian package
     "mmdebstrap": "mmdebstrap",
@@ -108,13 +108,16 @@ def locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[No
             # Whoever held it removed the file as they ended, so this lock guards nothing: take the new file's.
 
 
-def _check_host(path: Path) -> None:
+def check_programs(who: str, needed: Mapping[str, str]) -> None:
+    """Raise ZmysqlError with what to install unless the programs are here; `needed` gives each one's Debian package."""
     local = Local()
-    missing = sorted({package for program, package in NEEDED.items() if not local.has(program)})
+    missing = sorted({package for program, package in needed.items() if not local.has(program)})
     if missing:
-        raise ZmysqlError(
-            f"building the testbed's image needs {', '.join(missing)}: apt-get install {' '.join(missing)}"
-        )
+        raise ZmysqlError(f"{who} needs {', '.join(missing)}: apt-get install {' '.join(missing)}")
+
+
+def _check_host(path: Path) -> None:
+    check_programs("building the testbed's image", NEEDED)
     free = shutil.disk_usage(path.parent).free
     if free < FREE_BYTES_NEEDED:
         raise ZmysqlError(

@@ -18,7 +18,7 @@ from zmysql.host import SSH_FAILED, Local, Ssh, checked
 from zmysql.testbed import processes
 from zmysql.testbed.accelerator import TCG, choose
 from zmysql.testbed.devices import DEFAULT_DISKS, parse_disks
-from zmysql.testbed.image import Image, build, cache_dir, locked
+from zmysql.testbed.image import Image, build, cache_dir, check_programs, locked
 from zmysql.testbed.nbd import disk_argv, wait_for_sockets
 from zmysql.testbed.qemu import qemu_argv
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from zmysql.host import Completed
     from zmysql.testbed.devices import Disk
 
+# program: Debian package
+NEEDED = {"qemu-system-x86_64": "qemu-system-x86", "ssh": "openssh-client", "scp": "openssh-client"}
 DEFAULT_MEMORY_BYTES = 3 << 30
 BOOT_PATIENCE_S = 300.0
 CONSOLE_LINES = 30
@@ -132,7 +134,7 @@ class Testbed:
         runs with another spec, or the guest doesn't come up.
         """
         parsed = parse_disks(self.name, disks)
-        check_programs()
+        _check_host()
         image = build(say)
         spec = Spec(disks, memory_bytes, cpus, image.path.name)
         with self._locked():
@@ -310,11 +312,8 @@ def _free_port() -> int:
         return port
 
 
-def check_programs() -> None:
-    """Raise ZmysqlError unless what `up` runs is here."""
-    needed = {"qemu-system-x86_64": "qemu-system-x86", "ssh": "openssh-client", "scp": "openssh-client"}
-    missing = sorted({package for program, package in needed.items() if not Local().has(program)})
-    if missing:
-        raise ZmysqlError(f"the testbed needs programs: apt-get install {' '.join(missing)}")
+def _check_host() -> None:
+    """Raise ZmysqlError unless what `up` runs is here, and can run the guest."""
+    check_programs("the testbed", NEEDED)
     if os.uname().machine != "x86_64":
         raise ZmysqlError(f"the testbed's guest is for x86_64; this machine is {os.uname().machine}")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+LEAST_VDEV_BYTES = 64 << 20  # SPA_MINDEVSIZE: ZFS takes no smaller vdev
+
 
 class VdevRole(StrEnum):
     """What a top-level vdev is for, in the words of zpoolconcepts(7); `data` are those without a word of their own."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zmysql.errors import ZmysqlError
-from zmysql.host import EXIT_NOT_FOUND, CommandFailed
+from zmysql.host import EXIT_NOT_FOUND, checked
 from zmysql.zfs.parse import parse_pool, parse_status
 from zmysql.zfs.properties import type_of_dataset_property, type_of_pool_property
 
@@ -64,6 +64,4 @@ def _zfs(host: Host, argv: Sequence[str]) -> Completed:
             f"the kernel of {host.name} has no ZFS loaded: run `modprobe zfs` as root; if there is none, install it "
             "(Debian: zfs-dkms and the kernel's headers)"
         )
-    if done.exit_status:
-        raise CommandFailed(done)
-    return done
+    return checked(done)
