@@ -1,6 +1,8 @@
 """Commands on this machine: status, streams, time-outs, quoting."""
 
 import signal
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -54,10 +56,55 @@ def test_leaving_a_process_ends_it() -> None:
     assert process.poll() == -signal.SIGKILL
 
 
-def test_ssh_quotes_each_word_for_the_remote_shell() -> None:
-    command = Ssh("db1", options=["-p", "22"]).command(["echo", "a b", "$HOME", "it's"])
-    assert command[-1] == """LC_ALL=C echo 'a b' '$HOME' 'it'"'"'s'"""
+def remote_line(*argv: str) -> str:
+    """Give what ssh hands to the shell of the other machine."""
+    command = Ssh("db1", options=["-p", "22"]).command(argv)
     assert command[:3] == ["ssh", "-p", "22"]
+    return command[-1]
+
+
+def test_a_started_process_reads_what_is_written_to_it_until_its_input_ends() -> None:
+    with Local().start(["cat"], feed=True) as process:
+        process.write(b"first\n")
+        assert next(process.lines()) == b"first\n"
+        process.close_stdin()
+        assert process.wait(10) == 0
+
+
+def test_the_input_of_a_started_process_ends_when_we_are_killed(tmp_path: Path) -> None:
+    reads = f"echo started; cat; touch {tmp_path}/ended"
+    code = (
+        "import time; from zmysql.host import Local\n"
+        f"with Local().start(['sh', '-c', {reads!r}], feed=True) as process:\n"
+        "    next(process.lines()); print('ready', flush=True); time.sleep(60)\n"
+    )
+    with Local().start([sys.executable, "-c", code]) as killed:
+        assert next(killed.lines()) == b"ready\n"
+        killed.kill()
+    until = time.monotonic() + 10
+    while not (tmp_path / "ended").exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_carriage_return_stays_what_it_is() -> None:
+    assert Local().run(["printf", "a\\r\\nb"]).stdout == "a\r\nb"
+
+
+def test_ssh_quotes_each_word_for_the_remote_shell() -> None:
+    line = remote_line("echo", "a b", "$HOME", "it's")
+    assert line == """env LC_ALL=C "PATH=${PATH}:/usr/local/sbin:/usr/sbin:/sbin" echo 'a b' '$HOME' 'it'"'"'s'"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("a b", "$HOME", "it's"), ("two\nlines", "no!", "\\0012", "100%"), ("\n", "!", "", "end\n", "\\\n'!7")],
+)
+def test_every_shell_gives_the_words_back(words: tuple[str, ...]) -> None:
+    """csh can quote neither a newline nor an exclamation mark, so the line has none."""
+    line = remote_line("printf", "%s;", *words)
+    assert not set(line) & set("\n!")
+    assert Local().run(["sh", "-c", line]).stdout == "".join(f"{word};" for word in words)
 
 
 def test_files_are_copied(tmp_path: Path) -> None:

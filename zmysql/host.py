@@ -6,22 +6,26 @@ import os
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self
 
 from zmysql.errors import ZmysqlError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 EXIT_NOT_FOUND = 127  # what sh and ssh give for a command that isn't there
 EXIT_NOT_EXECUTABLE = 126
 EXIT_TIMED_OUT = 124  # as timeout(1)
 SSH_FAILED = 255
+SHARED_SECONDS = 60
+_SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,27 @@ class Process:
         if self._popen.stdout is not None:
             yield from self._popen.stdout
 
+    def write(self, text: bytes) -> None:
+        """Write to standard input, of a process that was started with `feed`.
+
+        Raises BrokenPipeError when the process doesn't read any more.
+        """
+        if self._popen.stdin is None:
+            raise ValueError("the process was started without a pipe to its standard input")
+        self._popen.stdin.write(text)
+        self._popen.stdin.flush()
+
+    def close_stdin(self) -> None:
+        """End standard input, at which a process that reads it ends."""
+        if self._popen.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._popen.stdin.close()
+
+    @property
+    def pid(self) -> int:
+        """The local process's id, for signals."""
+        return self._popen.pid
+
     @property
     def stdout_fd(self) -> int:
         """The descriptor of standard output, for select(2)."""
@@ -107,6 +132,7 @@ class Process:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close_stdin()
         self.kill()
         self._popen.wait()
         if self._popen.stdout is not None:
@@ -143,11 +169,9 @@ class Host(ABC):
         try:
             ended = subprocess.run(  # noqa: PLW1510 - run() above checks, with its own exception
                 self.command(argv),
-                input=stdin,
+                input=None if stdin is None else stdin.encode(errors="surrogateescape"),
                 stdin=subprocess.DEVNULL if stdin is None else None,
                 capture_output=True,
-                encoding="utf-8",
-                errors="replace",
                 env=_environment(),
                 timeout=timeout,
             )
@@ -157,20 +181,28 @@ class Host(ABC):
             return Completed(tuple(argv), EXIT_NOT_EXECUTABLE, "", f"{argv[0]}: {error.strerror}")
         except subprocess.TimeoutExpired:
             return Completed(tuple(argv), EXIT_TIMED_OUT, "", f"killed after {timeout:g} s")
-        return Completed(tuple(argv), ended.returncode, ended.stdout, ended.stderr)
+        # Decoded here, since subprocess would also make newlines of the carriage returns in a value.
+        out, errors = ended.stdout.decode(errors="replace"), ended.stderr.decode(errors="replace")
+        return Completed(tuple(argv), ended.returncode, out, errors)
 
     def start(
-        self, argv: Sequence[str], *, merge_stderr: bool = False, env: Mapping[str, str] | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        merge_stderr: bool = False,
+        feed: bool = False,
+        env: Mapping[str, str] | None = None,
     ) -> Process:
         """Start a command whose output is read while it runs; `merge_stderr` makes its two outputs one.
 
-        `env` adds to the environment of the local command. Raises CommandFailed when it can't be started.
+        With `feed` its standard input is a pipe, which ends when this process does, however it ends. `env` adds to the
+        environment of the local command. Raises CommandFailed when it can't be started.
         """
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - Process closes it
         try:
             popen = subprocess.Popen(
                 self.command(argv),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT if merge_stderr else errors,
                 env=_environment() | dict(env or {}),
@@ -247,14 +279,27 @@ class Local(Host):
 class Ssh(Host):
     """Another machine, reached by the system's ssh, so that the admin's own ssh_config holds."""
 
-    def __init__(self, destination: str, *, options: Sequence[str] = (), connect_timeout_s: int = 10) -> None:
-        """Name the machine as for ssh(1), with further options."""
+    def __init__(
+        self, destination: str, *, options: Sequence[str] = (), connect_timeout_s: int = 10, share: bool = False
+    ) -> None:
+        """Name the machine as for ssh(1), with further options.
+
+        `share` has all commands go through one connection, which ends a while after the last of them: a plan is some
+        twenty commands, and a handshake with a distant machine takes longer than most of them. Raises ZmysqlError when
+        there is no place for its socket.
+        """
         self.name = destination
         self.options = [*options, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={connect_timeout_s}"]
+        if share:
+            # %C is a hash of who goes where. The folder is the user's own: whoever has the socket has the machine.
+            self.options += ["-o", "ControlMaster=auto", "-o", f"ControlPath={_socket_folder()}/%C"]
+            self.options += ["-o", f"ControlPersist={SHARED_SECONDS}"]
 
     def command(self, argv: Sequence[str]) -> list[str]:
         """Give the ssh command; ssh hands a string to the remote shell, so each word is quoted."""
-        return ["ssh", *self.options, "-T", self.name, "--", "LC_ALL=C " + shlex.join(argv)]
+        # In braces, since the csh of FreeBSD's root takes a colon after a bare $PATH for a modifier.
+        line = f'env LC_ALL=C "PATH=${{PATH}}:{_SBIN}" {_for_any_shell(shlex.join(argv))}'
+        return ["ssh", *self.options, "-T", self.name, "--", line]
 
     def put(self, path: Path, remote: str) -> None:
         """Copy a file there with scp(1)."""
@@ -269,4 +314,25 @@ def _environment() -> dict[str, str]:
     """Give our environment with locale C, since parsers read what comes back."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LC_") and name != "LANGUAGE"}
     # zfs and zpool live in sbin, which a user's PATH often lacks.
-    return {**kept, "LC_ALL": "C", "PATH": os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"}
+    return {**kept, "LC_ALL": "C", "PATH": os.environ.get("PATH", "") + f":{_SBIN}"}
+
+
+def _for_any_shell(line: str) -> str:
+    """Give a line of sh(1) that csh(1) reads as well, which can't quote a newline or an exclamation mark."""
+    if not set(line) & set("\n!"):
+        return line
+    escaped = line.replace("\\", r"\\").replace("\n", r"\0012").replace("!", r"\0041")
+    return f"""sh -c 'eval "$(printf %b "$1")"' sh {shlex.quote(escaped)}"""
+
+
+def _socket_folder() -> str:
+    """Give a folder that only this user can enter, with a short path, as sockets' must be."""
+    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"zmysql-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError as error:
+        raise ZmysqlError(f"no place for ssh's socket: {folder}: {error.strerror}; set XDG_RUNTIME_DIR") from None
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        raise ZmysqlError(f"{folder} isn't a folder of yours alone: remove it, or set XDG_RUNTIME_DIR")
+    return str(folder)
