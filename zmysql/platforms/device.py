@@ -27,18 +27,21 @@ class UseKind(StrEnum):
     ZFS_PARTITION = "partition of ZFS without a label"
     PARTITION_TABLE = "partition table"
     READ_ONLY = "read-only"
+    PLANNED = "planned"
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
     """One reason why a disk isn't free: its kind, and one phrase that names what it is, such as `mounted at /srv`.
 
-    `pool` is the name of the pool that it is in or has a label of, where the label says it.
+    `pool` is the name of the pool that it is in or has a label of, where the label says it. `way_out` says, with the
+    system's own commands, how a person frees the disk of it, or what to do instead.
     """
 
     kind: UseKind
     what: str
     pool: str | None = None
+    way_out: str = "name another disk"
 
     def __str__(self) -> str:
         return self.what

@@ -37,6 +37,15 @@ _ZFS_RESERVED = "6a945a3b-1dd2-11b2-99a6-080020736631"
 _BY_ID_RANKS = ("ata-", "nvme-(?!eui|uuid|nvme\\.)", "scsi-S", "scsi-0", "scsi-", "wwn-", "nvme-", "virtio-", "")
 _BY_ID = "/dev/disk/by-id/"
 
+_UNMOUNT = "unmount it first, or name another disk"
+_SWAPOFF = "`swapoff` it first, or name another disk"
+_TAKE_OUT = "take it out of there first, or name another disk"
+_IMPORT = "`zpool import` it, or if nobody needs it, `zpool labelclear -f {part}` and `wipefs --all {disk}`"
+_HALF_MADE = (
+    "an interrupted `zpool create` leaves that: run `wipefs --all {disk}` and `blockdev --rereadpt {disk}`, then again"
+)
+_WIPE = "if nobody needs what is on it, run `wipefs --all {disk}`, or name another disk"
+
 
 def disks(host: Host) -> tuple[Device, ...]:
     """Give the whole disks of a host in the order of their kernel names.
@@ -58,6 +67,12 @@ def parse_disks(lsblk: str, links: str) -> tuple[Device, ...]:
     nodes = json.loads(lsblk)["blockdevices"]
     found = [_device(node, names) for node in nodes if _is_disk(node)]
     return tuple(sorted(found, key=lambda disk: _natural(disk.name)))
+
+
+def parse_memory(meminfo: str) -> int | None:
+    """Give MemTotal of /proc/meminfo in bytes."""
+    total = re.search(r"^MemTotal: +(\d+) kB$", meminfo, re.MULTILINE)
+    return int(total[1]) << 10 if total else None
 
 
 def preferred_by_id(links: tuple[str, ...]) -> str | None:
@@ -114,33 +129,46 @@ def _uses(disk: Mapping[str, Any]) -> tuple[Use, ...]:
     """Give every reason why a disk isn't free, each once, from the disk downwards."""
     uses = [Use(UseKind.READ_ONLY, "read-only")] if disk["ro"] else []
     for node in (disk, *_beneath(disk)):
-        uses += _uses_of_node(node, on="" if node is disk else f" ({node['name']})")
+        uses += _uses_of_node(node, disk)
     if disk["pttype"] and "children" not in disk:
-        uses.append(Use(UseKind.PARTITION_TABLE, f"an empty {disk['pttype']} partition table"))
+        wipe = _WIPE.format(disk=disk["path"])
+        uses.append(Use(UseKind.PARTITION_TABLE, f"an empty {disk['pttype']} partition table", way_out=wipe))
     return tuple(dict.fromkeys(uses))
 
 
-def _uses_of_node(node: Mapping[str, Any], on: str) -> list[Use]:
+def _uses_of_node(node: Mapping[str, Any], disk: Mapping[str, Any]) -> list[Use]:
+    on = "" if node is disk else f" ({node['name']})"
     mounts = [place for place in node["mountpoints"] if place]
     uses = [
-        Use(UseKind.SWAP, f"swapped to{on}") if place == "[SWAP]" else Use(UseKind.MOUNTED, f"mounted at {place}{on}")
+        Use(UseKind.SWAP, f"swapped to{on}", way_out=_SWAPOFF)
+        if place == "[SWAP]"
+        else Use(UseKind.MOUNTED, f"mounted at {place}{on}", way_out=_UNMOUNT)
         for place in mounts
     ]
     if node["type"] not in {"disk", "part"}:
-        uses.append(Use(UseKind.HELD, f"held by {node['type']} {node['name']}"))
+        uses.append(Use(UseKind.HELD, f"held by {node['type']} {node['name']}", way_out=_TAKE_OUT))
+    if contents := _contents(node, disk, on, seen=bool(uses)):
+        uses.append(contents)
+    return uses
+
+
+def _contents(node: Mapping[str, Any], disk: Mapping[str, Any], on: str, *, seen: bool) -> Use | None:
+    """Give what lies on a node that isn't in use at this moment; `seen` tells that it is."""
+    wipe = _WIPE.format(disk=disk["path"])
     if node["fstype"] == "zfs_member":
         pool = f"pool {node['label']}" if node["label"] else "a pool"
-        uses.append(Use(UseKind.LABEL, f"label of {pool}, not imported{on}", node["label"]))
-    elif node["fstype"] and not mounts:
+        way_out = _IMPORT.format(part=node["path"], disk=disk["path"])
+        return Use(UseKind.LABEL, f"label of {pool}, not imported{on}", node["label"], way_out)
+    if node["fstype"] and not any(node["mountpoints"]):
         label = f" {node['label']}" if node["label"] else ""
-        uses.append(Use(UseKind.FILE_SYSTEM, f"{node['fstype']}{label}{on}"))
-    elif node["type"] == "part" and not uses and node["parttype"] != _ZFS_RESERVED:
-        # An interrupted or failed zpool create leaves its partitions without a label in them.
-        if node["parttype"] == _ZFS_PARTITION:
-            uses.append(Use(UseKind.ZFS_PARTITION, f"partition {node['name']} of ZFS without a label"))
-        else:
-            uses.append(Use(UseKind.PARTITION, f"partition {node['name']}"))
-    return uses
+        return Use(UseKind.FILE_SYSTEM, f"{node['fstype']}{label}{on}", way_out=wipe)
+    if node["type"] != "part" or seen or node["parttype"] == _ZFS_RESERVED:
+        return None
+    # An interrupted or failed zpool create leaves its partitions without a label in them.
+    if node["parttype"] == _ZFS_PARTITION:
+        what = f"partition {node['name']} of ZFS without a label"
+        return Use(UseKind.ZFS_PARTITION, what, way_out=_HALF_MADE.format(disk=disk["path"]))
+    return Use(UseKind.PARTITION, f"partition {node['name']}", way_out=wipe)
 
 
 def _links_by_node(links: str) -> dict[str, tuple[str, ...]]:
