@@ -1,156 +1,86 @@
-"""Templates: one TOML file a layout, checked strictly, since a misspelt key would silently lay out something else."""
+"""Templates: one TOML file a layout, zmysql's own by name and a person's own by path."""
 
 from __future__ import annotations
 
-import difflib
+import os
 import tomllib
 from importlib.resources import files
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from zmysql.errors import UsageError
-from zmysql.layout.model import PoolSpec, Prefer, RoleSpec, Template
-from zmysql.platforms.device import MediaClass
-from zmysql.zfs.model import VdevRole
-from zmysql.zfs.properties import type_of_dataset_property, type_of_pool_property
+from zmysql.errors import UsageError, did_you_mean, shown
+from zmysql.layout.settings import override, parse_settings
+from zmysql.layout.template_check import Checker
+from zmysql.layout.toml_lines import key_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from zmysql.zfs.properties import Choice, PowerOfTwo
+    from zmysql.layout.model import Template
 
-T = TypeVar("T")
-
-KINDS = ("disk", "mirror")
-# my.cnf needs to know what each is for, so these are all that a template may have.
-DATASETS = ("data", "redo", "binlog", "tmp")
-_KEYS = ("description", "when", "sources", "pool", "vdevs", "properties", "datasets")
-_ROLE_KEYS = ("class", "kind", "width", "min", "fill", "prefer")
+_SUFFIX = ".toml"
+_MOST_BYTES = 256 << 10  # the shipped ones have under 10K
 
 
 def template_names() -> tuple[str, ...]:
     """Give the names of the templates that come with zmysql."""
     found = (entry.name for entry in files("zmysql.templates").iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX)))
 
 
-def load_template(name: str) -> Template:
-    """Give a template by name.
+def load_template(name: str, settings: Iterable[str] = ()) -> Template:
+    """Give a template with what a person sets in it, such as data.recordsize=32K.
 
-    Raises UsageError for an unknown name, with the nearest.
+    A word is one of zmysql's own; with a slash, or .toml at its end, it is the path of a person's own, which is then
+    called by its absolute path. Raises UsageError for a template that isn't there or can't be read, and for all that is
+    wrong in it or in the settings.
     """
+    if "/" in name or name.endswith(_SUFFIX):
+        path = Path(os.path.abspath(name))  # noqa: PTH100 - resolve() would follow a link that may point elsewhere later
+        return parse_template(str(path), _read(path), settings)
     names = template_names()
     if name not in names:
-        raise UsageError(f"there is no template {name!r}{_nearest(name, names)}; there are {', '.join(names)}")
-    return parse_template(name, (files("zmysql.templates") / f"{name}.toml").read_text(encoding="utf-8"))
+        raise UsageError(
+            f"there is no template {shown(name)}{did_you_mean(name, names)}; there are {', '.join(names)}, "
+            "and one of your own goes by its path, such as ./mine.toml"
+        )
+    return parse_template(name, (files("zmysql.templates") / f"{name}{_SUFFIX}").read_text(encoding="utf-8"), settings)
 
 
-def parse_template(name: str, text: str) -> Template:
-    """Give the template in a text.
+def parse_template(name: str, text: str, settings: Iterable[str] = ()) -> Template:
+    """Give the template in a text, with what a person sets in it.
 
-    Raises UsageError that names the first wrong key or value, and the nearest right one.
+    Raises UsageError that names the first wrong key or value with its line, or the setting, and the nearest right word.
     """
     try:
         content = tomllib.loads(text)
+        lines = key_lines(text)
+        overrides = parse_settings(settings, content)
+        return Checker(name, lines, overrides).template(override(content, overrides), text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"template {name}: {error}") from None
-    return _Checker(name).template(content, text)
+    except RecursionError:
+        raise UsageError(f"template {name}: it is nested too deeply") from None
+    except ValueError as error:  # from tomllib, for a number of thousands of digits
+        raise UsageError(f"template {name}: {error}") from None
 
 
-class _Checker:
-    """Reads a parsed TOML document table by table, and knows the template's name for the messages."""
+def _read(path: Path) -> str:
+    """Give the text of a person's own template.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def template(self, content: Mapping[str, object], text: str) -> Template:
-        self.known("", content, _KEYS)
-        vdevs = self.of(dict, "vdevs", content)
-        self.known("vdevs", vdevs, tuple(VdevRole))
-        roles = tuple(self.role(VdevRole(role), self.of(dict, role, vdevs, "vdevs.")) for role in vdevs)
-        if VdevRole.DATA not in vdevs:
-            self.fail("vdevs.data is missing: a pool needs data vdevs")
-        datasets = self.of(dict, "datasets", content)
-        self.known("datasets", datasets, DATASETS)
-        for dataset in DATASETS:
-            if dataset not in datasets:
-                self.fail(f"datasets.{dataset} is missing")
-        return Template(
-            name=self.name,
-            description=self.of(str, "description", content),
-            when=self.of(str, "when", content).strip(),
-            sources=tuple(self.words("sources", content)),
-            pool=PoolSpec(
-                properties=self.properties("pool", self.of(dict, "pool", content), type_of_pool_property),
-                roles=roles,
-                root_properties=self.dataset("properties", self.of(dict, "properties", content)),
-                datasets={key: self.dataset(f"datasets.{key}", self.of(dict, key, datasets)) for key in datasets},
-            ),
-            text=text,
-        )
-
-    def role(self, role: VdevRole, table: Mapping[str, object]) -> RoleSpec:
-        where = f"vdevs.{role}."
-        self.known(where.rstrip("."), table, _ROLE_KEYS)
-        kind = self.one_of(where + "kind", self.of(str, "kind", table, where), KINDS)
-        width = self.of(int, "width", table, where)
-        if (kind == "disk") != (width == 1) or width < 1:
-            self.fail(f"{where}width is {width}: a disk has width 1, a mirror 2 or more")
-        min_vdevs = self.of(int, "min", table, where)
-        fill_vdevs = self.of(int, "fill", table, where) if "fill" in table else None
-        if min_vdevs < 1 or (fill_vdevs is not None and fill_vdevs < min_vdevs):
-            self.fail(f"{where}min is {min_vdevs}: it is at least 1, and `fill` at least `min`")
-        media = [self.one_of(where + "class", word, tuple(MediaClass)) for word in self.words("class", table, where)]
-        prefer = self.one_of(where + "prefer", self.of(str, "prefer", table, where), tuple(Prefer))
-        classes = tuple(MediaClass(word) for word in media)
-        return RoleSpec(role, classes, kind, width, min_vdevs, fill_vdevs, Prefer(prefer))
-
-    def dataset(self, where: str, table: Mapping[str, object]) -> dict[str, str]:
-        return self.properties(where, table, type_of_dataset_property)
-
-    def properties(
-        self, where: str, table: Mapping[str, object], types: Mapping[str, Choice | PowerOfTwo]
-    ) -> dict[str, str]:
-        self.known(where, table, tuple(types))
-        checked = {}
-        for key in table:
-            value = self.of(str, key, table, where + ".")
-            if problem := types[key].problem(value):
-                self.fail(f"{where}.{key} is {value!r}: it {problem}")
-            checked[key] = value
-        return checked
-
-    def words(self, key: str, table: Mapping[str, object], where: str = "") -> list[str]:
-        words = self.of(list, key, table, where)
-        if not words or not all(isinstance(word, str) for word in words):
-            self.fail(f"{where}{key} is a list of words, and not empty")
-        return words
-
-    def of(self, kind: type[T], key: str, table: Mapping[str, object], where: str = "") -> T:
-        if key not in table:
-            self.fail(f"{where}{key} is missing")
-        value = table[key]
-        if not isinstance(value, kind) or isinstance(value, bool):
-            names = {str: "text", int: "a whole number", list: "a list", dict: "a table"}
-            self.fail(f"{where}{key} is {value!r}: it is {names[kind]}")
-        return value
-
-    def one_of(self, where: str, word: str, words: Iterable[str]) -> str:
-        words = tuple(words)
-        if word not in words:
-            self.fail(f"{where} is {word!r}{_nearest(word, words)}; it is one of {', '.join(words)}")
-        return word
-
-    def known(self, where: str, table: Mapping[str, object], keys: Iterable[str]) -> None:
-        keys = tuple(keys)
-        for key in table:
-            if key not in keys:
-                path = f"{where}.{key}" if where else key
-                self.fail(f"unknown key {path}{_nearest(key, keys)}; known are {', '.join(keys)}")
-
-    def fail(self, message: str) -> NoReturn:
-        raise UsageError(f"template {self.name}: {message}")
-
-
-def _nearest(word: str, words: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(words), n=1, cutoff=0.5)
-    return f", did you mean {near[0]}?" if near else ""
+    Pipes are refused: the pool remembers its template by path, and compares itself with it later.
+    """
+    if not str(path).isprintable():
+        raise UsageError(f"template {shown(str(path))}: the path has characters that no terminal shows; rename it")
+    try:
+        if not path.is_file() and path.exists():
+            raise UsageError(f"template {path}: it is {'a directory' if path.is_dir() else 'no regular file'}")
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise UsageError(f"template {path}: it has more than {_MOST_BYTES >> 10}K, which no template needs")
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"template {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"template {path}: it is no text in UTF-8 (byte {error.start + 1})") from None
