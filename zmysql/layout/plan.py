@@ -7,18 +7,22 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from zmysql.errors import UsageError
-from zmysql.layout.model import Plan, Refusal
+from zmysql.errors import UsageError, printable
+from zmysql.layout.fit import fit
+from zmysql.layout.model import NOTHING_ALLOWED, Plan, Refusal
 from zmysql.layout.roles import assign
+from zmysql.layout.rules.case import Case
+from zmysql.layout.rules.ruling import ruling
+from zmysql.layout.rules.sectors import ashift_of
 from zmysql.zfs.commands import create_dataset, create_pool, set_properties
 from zmysql.zfs.model import Dataset, Pool, Vdev
-from zmysql.zfs.read import STATE_MARK, TEMPLATE_MARK
+from zmysql.zfs.read import LAYOUT_MARK, SETTINGS_MARK, STATE_MARK, TEMPLATE_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from zmysql.layout.inventory import Site
-    from zmysql.layout.model import Assignment, Inventory, PoolSpec, Template
+    from zmysql.layout.model import Allow, Assignment, Inventory, PoolSpec, Template
     from zmysql.layout.roles import Named
     from zmysql.platforms.device import Device
     from zmysql.zfs.commands import Argv
@@ -36,9 +40,6 @@ _POOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]*")
 _RESERVED = re.compile(r"(mirror|raidz|draid|spare).*|log|c[0-9].*")
 _LONGEST_NAME = 200  # ZFS_MAX_DATASET_NAME_LEN is 256, less what comes after the pool's name
 
-# Linux clamps what it finds by itself to 2^14 (zfs_vdev_max_auto_ashift); with more, no page would compress.
-_MOST_ASHIFT = 14
-
 
 def check_pool_name(name: str) -> str:
     """Give the name back when ZFS takes it for a pool.
@@ -54,28 +55,43 @@ def check_pool_name(name: str) -> str:
     return name
 
 
-def make_plan(
-    name: str, template: Template, inventory: Inventory, named: Named, site: Site
+def make_plan(  # noqa: PLR0917 - all that a plan depends on, and nothing hidden
+    name: str,
+    template: Template,
+    spec: PoolSpec,
+    inventory: Inventory,
+    named: Named,
+    site: Site,
+    allow: frozenset[Allow] = NOTHING_ALLOWED,
 ) -> Plan | tuple[Refusal, ...]:
-    """Give the plan for a pool that isn't there yet, or every reason against it."""
+    """Give the plan for one pool of a template that isn't there yet, or every reason against it.
+
+    `name` is that of the layout, which the first pool of a template has too.
+    """
+    pool_name = spec.name_of_pool(name)
     if site.making_pid is not None:
-        return (being_made(name, site.making_pid),)
-    assignment = assign(template.name, template.pool, inventory, named)
-    refusals = assignment if isinstance(assignment, tuple) else ()
+        return (being_made(pool_name, site.making_pid),)
+    fitted = fit(spec, site.zfs)
+    spec, refusals = fitted.spec, fitted.refusals
     if site.mountpoint_is_taken:
         why = "the pool would mount there, and it holds files"
-        refusals = (*refusals, Refusal(f"/{name}", why, "move them, or give the pool another name"))
-    if isinstance(assignment, tuple) or refusals:
-        return refusals
-    wanted = wanted_pool(name, template, assignment.disks)
+        refusals = (*refusals, Refusal(f"/{pool_name}", why, "move them, or give the pool another name"))
+    assignment = assign(template.name, spec, inventory, named)
+    if isinstance(assignment, tuple):
+        return (*assignment, *refusals)
+    judged = ruling(Case(spec, assignment.disks, site), allow)
+    if judged.refusals or refusals:
+        return (*judged.refusals, *refusals)
+    wanted = wanted_pool(name, spec, assignment.disks)
     root, *others = wanted.datasets
-    marked = Dataset(root.name, {**root.properties, TEMPLATE_MARK: template.name, STATE_MARK: CREATING})
+    marked = Dataset(root.name, {**root.properties, **_marks(name, template)})
     steps = (
-        create_pool(replace(wanted, datasets=(marked,))),
+        create_pool(replace(wanted, datasets=(marked,)), force=judged.force),
         *(create_dataset(dataset) for dataset in others),
-        *_handover(wanted, site),
+        *_last_steps(wanted, site),
     )
-    return Plan(template.name, wanted, assignment.disks, steps, _reasons(assignment, wanted, site))
+    reasons = (*assignment.reasons, *fitted.reasons, *_name_reasons(assignment, wanted), *judged.reasons)
+    return Plan(template.name, wanted, assignment.disks, steps, (*reasons, *_site_reasons(wanted, site)))
 
 
 def being_made(name: str, pid: int) -> Refusal:
@@ -92,22 +108,25 @@ def completion_plan(template: Template, wanted: Pool, actual: Pool, site: Site) 
         set_properties(wanted.name, {STATE_MARK: COMPLETING}),
         *(("zfs", "mount", name) for name in unmounted),
         *(create_dataset(dataset) for dataset in wanted.datasets if dataset.name not in there),
-        *_handover(wanted, site),
+        *_last_steps(wanted, site),
     )
     reason = f"{wanted.name}: an earlier create-pool began it and didn't finish; this adds what is missing"
     return Plan(template.name, wanted, {}, steps, (reason, *_site_reasons(wanted, site)))
 
 
-def wanted_pool(name: str, template: Template, disks: Mapping[VdevRole, tuple[Device, ...]]) -> Pool:
-    """Give the pool that a template makes of these disks."""
-    spec = template.pool
-    container = f"{name}/{CONTAINER}"
+def wanted_pool(name: str, spec: PoolSpec, disks: Mapping[VdevRole, tuple[Device, ...]]) -> Pool:
+    """Give the pool that a template makes of these disks.
+
+    `name` is that of the layout; `spec` is what `fit` leaves of the template's on this host.
+    """
+    pool_name = spec.name_of_pool(name)
+    container = f"{pool_name}/{CONTAINER}"
     return Pool(
-        name=name,
+        name=pool_name,
         vdevs=tuple(_vdevs(spec, disks)),
-        properties={**spec.properties, "ashift": str(_ashift(spec, disks))},
+        properties={**spec.properties, "ashift": str(ashift_of(spec, disks))},
         datasets=(
-            Dataset(name, spec.root_properties),
+            Dataset(pool_name, spec.root_properties),
             Dataset(container),
             *(Dataset(f"{container}/{key}", properties) for key, properties in spec.datasets.items()),
         ),
@@ -115,13 +134,24 @@ def wanted_pool(name: str, template: Template, disks: Mapping[VdevRole, tuple[De
 
 
 def as_shell(plan: Plan) -> str:
-    """Give a plan as a shell script, with the reasons as comments."""
-    return "\n".join((*(f"# {reason}" for reason in plan.reasons), *(shlex.join(step) for step in plan.steps), ""))
+    """Give a plan as a shell script, with the reasons as comments.
+
+    A reason may quote a label that somebody wrote on a disk: what isn't printable in it would end the comment.
+    """
+    return "\n".join(
+        (*(f"# {printable(reason)}" for reason in plan.reasons), *(shlex.join(step) for step in plan.steps), "")
+    )
 
 
 def directories(pool: Pool) -> tuple[str, ...]:
     """Give the directories that mysqld writes to: where the datasets under POOL/mysql mount."""
     return tuple(f"/{dataset.name}" for dataset in pool.datasets if dataset.name.count("/") > 1)
+
+
+def _marks(layout: str, template: Template) -> dict[str, str]:
+    """Give what the root dataset says of a pool of ours from its first moment on."""
+    settings = {SETTINGS_MARK: " ".join(template.settings)} if template.settings else {}
+    return {TEMPLATE_MARK: template.name, LAYOUT_MARK: layout, **settings, STATE_MARK: CREATING}
 
 
 def _vdevs(spec: PoolSpec, disks: Mapping[VdevRole, tuple[Device, ...]]) -> Iterable[Vdev]:
@@ -131,24 +161,24 @@ def _vdevs(spec: PoolSpec, disks: Mapping[VdevRole, tuple[Device, ...]]) -> Iter
             yield Vdev(role.role, role.kind, tuple(paths[at : at + role.width]))
 
 
-def _ashift(spec: PoolSpec, disks: Mapping[VdevRole, tuple[Device, ...]]) -> int:
-    """Give the template's ashift, or that of the biggest physical sector if it is more."""
-    sectors = [device.physical_sector_bytes for of_role in disks.values() for device in of_role]
-    of_disks = min(max((sector - 1).bit_length() for sector in sectors), _MOST_ASHIFT) if sectors else 0
-    return max(int(spec.properties.get("ashift", 0)), of_disks)
+def hand_over(owned: tuple[str, ...]) -> tuple[Argv, ...]:
+    """Give the steps that make directories mysqld's own."""
+    return ("chown", "mysql:mysql", *owned), ("chmod", "0750", *owned)
 
 
-def _handover(wanted: Pool, site: Site) -> tuple[Argv, ...]:
+def _last_steps(wanted: Pool, site: Site) -> tuple[Argv, ...]:
     """Give the last steps: the directories belong to mysqld, and the pool is complete."""
     owned = directories(wanted)
-    hand_over = (("chown", "mysql:mysql", *owned), ("chmod", "0750", *owned)) if site.has_mysql_user else ()
-    return (*hand_over, set_properties(wanted.name, {STATE_MARK: COMPLETE}))
+    return (
+        *(hand_over(owned) if owned and site.has_mysql_user else ()),
+        set_properties(wanted.name, {STATE_MARK: COMPLETE}),
+    )
 
 
-def _reasons(assignment: Assignment, wanted: Pool, site: Site) -> tuple[str, ...]:
+def _name_reasons(assignment: Assignment, wanted: Pool) -> tuple[str, ...]:
     unstable = [device.name for device in assignment.devices if device.by_id is None]
     names = (
-        [f"{' '.join(unstable)}: no name under /dev/disk/by-id, so the pool goes by the kernel's, which may change"]
+        [f"{' '.join(unstable)}: no name that survives a reboot, so the pool goes by the kernel's, which may change"]
         if unstable
         else []
     )
@@ -156,7 +186,7 @@ def _reasons(assignment: Assignment, wanted: Pool, site: Site) -> tuple[str, ...
     ashift = (
         f"ashift {wanted.properties['ashift']}: the biggest physical sector of these disks has {sector_bytes} bytes"
     )
-    return (*assignment.reasons, *names, ashift, *_site_reasons(wanted, site))
+    return (*names, ashift)
 
 
 def _site_reasons(wanted: Pool, site: Site) -> tuple[str, ...]:

@@ -6,40 +6,24 @@ explicit never takes a disk that nobody looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from zmysql.errors import shown
 from zmysql.layout.model import Assignment, Prefer, Refusal
+from zmysql.layout.rules.disks import busy, classes, is_equal, is_one_disk, is_plain
+from zmysql.layout.rules.sizes import LEAST_LOG_BYTES
 from zmysql.platforms.device import UseKind
 from zmysql.units import format_size
-from zmysql.zfs.model import LEAST_VDEV_BYTES
+from zmysql.zfs.model import LEAST_VDEV_BYTES, VdevRole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from zmysql.layout.model import Inventory, PoolSpec, RoleSpec
     from zmysql.platforms.device import Device
-    from zmysql.zfs.model import VdevRole
 
     Named = Mapping[VdevRole, Sequence[str]]
-
-# Sizes that differ by no more count as equal, as in zpool create (ZPOOL_FUZZ in zpool_vdev.c).
-EQUAL_WITHIN_BYTES = 16 << 20
-
-_WAYS_OUT = {
-    UseKind.MOUNTED: "unmount it first, or name another disk",
-    UseKind.SWAP: "`swapoff` it first, or name another disk",
-    UseKind.POOL: "name another disk",
-    UseKind.LABEL: (
-        "`zpool import` it, or if nobody needs it, `zpool labelclear -f` the partition and `wipefs --all {}`"
-    ),
-    UseKind.ZFS_PARTITION: (
-        "an interrupted `zpool create` leaves that: run `wipefs --all {0}` and `blockdev --rereadpt {0}`, then again"
-    ),
-    UseKind.HELD: "take it out of there first, or name another disk",
-    UseKind.READ_ONLY: "name another disk",
-}
-_WIPE = "if nobody needs what is on it, run `wipefs --all {}`, or name another disk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +36,15 @@ class _Given:
 
 
 def assign(template: str, spec: PoolSpec, inventory: Inventory, named: Named) -> Assignment | tuple[Refusal, ...]:
-    """Give each role of a template its disks, or every reason why that can't be."""
-    if any(named.values()):
-        return _assign_named(template, spec, inventory, named)
-    return _assign_free(spec, inventory)
+    """Give each role of a template its disks, or every reason why that can't be.
+
+    Whether the disks are any good for it, the rules say. The order of the inventory is of no matter.
+    """
+    inventory = replace(inventory, devices=tuple(sorted(inventory.devices, key=_place)))
+    if not any(named.values()):
+        return _assign_free(spec, inventory)
+    found = resolve(template, spec, inventory, named)
+    return tuple(_by_another_path(found, inventory)) or found if isinstance(found, Assignment) else found
 
 
 def resolve(template: str, spec: PoolSpec, inventory: Inventory, named: Named) -> Assignment | tuple[Refusal, ...]:
@@ -69,7 +58,7 @@ def resolve(template: str, spec: PoolSpec, inventory: Inventory, named: Named) -
     given = list[_Given]()
     for role, names in named.items():
         for name in names:
-            device = inventory.named(name)
+            device = inventory.named(name) if is_plain(name) else None
             if device is None:
                 refusals.append(_unknown(name, inventory))
                 continue
@@ -82,80 +71,33 @@ def resolve(template: str, spec: PoolSpec, inventory: Inventory, named: Named) -
     return Assignment(disks, tuple(f"{role}: {_names(found)}, as named" for role, found in disks.items() if found))
 
 
-def busy(device: Device, name: str | None = None) -> Refusal:
-    """Say why a disk that is used can't be taken, and what to do about its foremost use."""
-    way_out = _WAYS_OUT.get(device.used_by[0].kind, _WIPE).format(device.path)
-    return Refusal(name or device.name, f"is in use ({', '.join(map(str, device.used_by))})", way_out)
-
-
 def groups_of_equal_size(devices: Iterable[Device], width: int, prefer: Prefer) -> Iterator[tuple[Device, ...]]:
     """Give disjoint groups of `width` disks of one class and equal size, the preferred size first.
 
     The same disks give the same groups, whatever their order: ties go to the kernel's name.
     """
     sign = -1 if prefer is Prefer.LARGEST else 1
-    ordered = sorted(devices, key=lambda one: (sign * one.size_bytes, one.media, len(one.name), one.name))
+    ordered = sorted(devices, key=lambda one: (sign * one.size_bytes, one.media, *_place(one)))
     while len(ordered) >= width:
         first = ordered[0]
-        equal = [one for one in ordered if one.media is first.media and _equal(one, first)][:width]
+        equal = [one for one in ordered if one.media is first.media and is_equal(one, first)][:width]
         if len(equal) == width:
             yield tuple(equal)
         ordered = [one for one in ordered if one not in (equal if len(equal) == width else [first])]
 
 
-def _assign_named(
-    template: str, spec: PoolSpec, inventory: Inventory, named: Named
-) -> Assignment | tuple[Refusal, ...]:
-    found = resolve(template, spec, inventory, named)
-    if not isinstance(found, Assignment):
-        return found
-    refusals = [busy(device) for device in found.devices if device.used_by]
-    for role in spec.roles:
-        refusals += _misfits(role, found.disks[role.role])
-    return tuple(refusals) or found
-
-
-def _misfits(role: RoleSpec, devices: tuple[Device, ...]) -> Iterator[Refusal]:
-    """Give what is wrong with the disks named for a role, except that they are in use."""
-    for device in devices:
-        if device.media not in role.classes:
-            yield Refusal(
-                device.name,
-                f"is an {device.media}, and the {role.role} vdevs of this template are made of {_classes(role)}",
-                "name another; where the kernel is wrong, as in some VMs, correct /sys/block/*/queue/rotational",
-            )
-        if device.size_bytes < LEAST_VDEV_BYTES:
-            yield Refusal(device.name, f"has {format_size(device.size_bytes)}, ZFS needs 64M", "name another disk")
-    if len(devices) < role.width * role.min_vdevs or len(devices) % role.width:
-        how_many = f"{role.width * role.min_vdevs}" if role.width == 1 else f"a multiple of {role.width}"
-        yield Refusal(
-            role.role,
-            f"needs {how_many} {_classes(role)} and {len(devices)} {'is' if len(devices) == 1 else 'are'} named",
-            f"name them with --{role.role}, or name no disks at all and let zmysql choose",
-        )
-        return
-    for mirror in _chunks(devices, role.width):
-        if not all(_equal(mirror[0], other) for other in mirror[1:]):
-            sizes = ", ".join(f"{one.name} {format_size(one.size_bytes)}" for one in mirror)
-            yield Refusal(
-                role.role, f"would be a mirror of unequal disks ({sizes})", "name disks of equal size in pairs"
-            )
-
-
 def _assign_free(spec: PoolSpec, inventory: Inventory) -> Assignment | tuple[Refusal, ...]:
     # Half-made disks would be free but for that: to leave them out would quietly lay out less than was meant.
-    classes = {media for role in spec.roles for media in role.classes}
-    half_made = [one for one in inventory.devices if one.media in classes and _is_half_made(one)]
+    media = {one for role in spec.roles for one in role.classes}
+    half_made = [one for one in inventory.devices if one.media in media and _is_half_made(one)]
     if half_made:
-        return tuple(busy(one) for one in half_made)
-    # A stick that happens to be plugged in is no place for a database; whoever wants it can name it.
-    free = [
-        one for one in inventory.devices if not (one.used_by or one.removable) and one.size_bytes >= LEAST_VDEV_BYTES
-    ]
+        # Only a disk that is named can be taken from what is on it.
+        return tuple(replace(busy(one), allow=None) for one in half_made)
+    free = _free(inventory)
     disks: dict[VdevRole, tuple[Device, ...]] = {}
     reasons, refusals = list[str](), list[Refusal]()
     for role in spec.roles:
-        candidates = [one for one in free if one.media in role.classes]
+        candidates = [one for one in free if one.media in role.classes and one.size_bytes >= _least_bytes(role)]
         groups = list(groups_of_equal_size(candidates, role.width, role.prefer))[: role.fill_vdevs]
         if len(groups) < role.min_vdevs:
             refusals.append(_too_few(role, candidates, inventory))
@@ -171,6 +113,40 @@ def _assign_free(spec: PoolSpec, inventory: Inventory) -> Assignment | tuple[Ref
     return Assignment(disks, tuple(reasons))
 
 
+def _free(inventory: Inventory) -> list[Device]:
+    """Give the disks that may be taken unasked.
+
+    A stick that happens to be plugged in is no place for a database; whoever wants it can name it. Of two paths to one
+    disk the first is taken, and none where the other is in use.
+    """
+    free: list[Device] = []
+    for one in inventory.devices:
+        others = [other for other in inventory.devices if other is not one and is_one_disk(one, other)]
+        if one.used_by or one.removable or one.size_bytes < LEAST_VDEV_BYTES or not is_plain(one.stable_path):
+            continue
+        if not any(other.used_by or other.removable or other in free for other in others):
+            free.append(one)
+    return free
+
+
+def _by_another_path(assignment: Assignment, inventory: Inventory) -> Iterator[Refusal]:
+    """Give the named disks that are in use by another path to them."""
+    for one in assignment.devices:
+        for other in inventory.devices:
+            if other.used_by and other not in assignment.devices and is_one_disk(one, other):
+                used = busy(other)
+                yield Refusal(one.name, f"is the same disk as {other.name}, which {used.why}", used.way_out)
+
+
+def _least_bytes(role: RoleSpec) -> int:
+    return LEAST_LOG_BYTES if role.role is VdevRole.LOG else LEAST_VDEV_BYTES
+
+
+def _place(device: Device) -> tuple[int, str]:
+    """Give the place of a disk among others: sdz before sdaa."""
+    return len(device.name), device.name
+
+
 def _is_half_made(device: Device) -> bool:
     """Tell whether an interrupted `zpool create` left its partitions on a disk, and nothing else is on it."""
     return {use.kind for use in device.used_by} == {UseKind.ZFS_PARTITION}
@@ -179,8 +155,8 @@ def _is_half_made(device: Device) -> bool:
 def _why(role: RoleSpec) -> str:
     grouped = f" in {role.kind}s of {role.width} of equal size" if role.width > 1 else ""
     if role.fill_vdevs is None:
-        return f"all free {_classes(role)}{grouped}"
-    return f"the {role.prefer} free {_classes(role)}{grouped} that no role before took"
+        return f"all free {classes(role)}{grouped}"
+    return f"the {role.prefer} free {classes(role)}{grouped} that no role before took"
 
 
 def _too_few(role: RoleSpec, candidates: Sequence[Device], inventory: Inventory) -> Refusal:
@@ -192,13 +168,16 @@ def _too_few(role: RoleSpec, candidates: Sequence[Device], inventory: Inventory)
     used = [f"{one.name}: {one.used_by[0] if one.used_by else 'removable'}" for one in in_use]
     return Refusal(
         role.role,
-        f"needs {needs} free {_classes(role)}{equal} and there {'is' if len(candidates) == 1 else 'are'} {there}"
+        f"needs {needs} free {classes(role)}{equal} and there {'is' if len(candidates) == 1 else 'are'} {there}"
         + (f" left ({'; '.join(used)})" if used else " left"),
-        "add or free disks, or take another template (`zmysql templates`)",
+        "add or free disks, or take another template (`zmysql templates`)"
+        + (f", or name unlike ones with --{role.role} and say --allow-unequal" if len(candidates) >= needs else ""),
     )
 
 
 def _unknown(name: str, inventory: Inventory) -> Refusal:
+    if not is_plain(name):
+        return Refusal(shown(name), "is no name of a disk", "see `zmysql devices`")
     whole = inventory.carrying(name if name.startswith("/") else f"/dev/{name}")
     if whole is not None:
         return Refusal(name, f"is a part of {whole.name}", "name a whole disk that is free")
@@ -209,18 +188,6 @@ def _twice(name: str, role: VdevRole, earlier: _Given) -> Refusal:
     also = "twice" if name == earlier.name else f"as {earlier.name} too"
     roles = f"for {role}" if role is earlier.role else f"for {earlier.role} and {role}"
     return Refusal(name, f"the disk {earlier.device.name} is named {also}, {roles}", "name each disk once")
-
-
-def _equal(one: Device, other: Device) -> bool:
-    return abs(one.size_bytes - other.size_bytes) <= EQUAL_WITHIN_BYTES
-
-
-def _chunks(devices: Sequence[Device], width: int) -> Iterator[Sequence[Device]]:
-    return (devices[at : at + width] for at in range(0, len(devices), width))
-
-
-def _classes(role: RoleSpec) -> str:
-    return " or ".join(media.value for media in role.classes)
 
 
 def _names(devices: Iterable[Device]) -> str:

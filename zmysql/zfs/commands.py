@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from zmysql.zfs.model import VdevRole
@@ -9,21 +10,23 @@ from zmysql.zfs.model import VdevRole
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from zmysql.zfs.model import Dataset, Pool
+    from zmysql.zfs.model import Dataset, Pool, Vdev
 
 Argv = tuple[str, ...]
 
 
-def create_pool(pool: Pool) -> Argv:
-    """Give the one command that makes a pool with all its vdevs, and its root dataset with its properties."""
+def create_pool(pool: Pool, *, force: bool = False) -> Argv:
+    """Give the one command that makes a pool with all its vdevs, and its root dataset with its properties.
+
+    `force` takes what zpool-create(8) refuses otherwise: disks with something on them, unlike vdevs.
+    """
     root = pool.dataset(pool.name)
-    vdevs = [word for role in VdevRole for word in _vdev_words(pool, role)]
     return (
-        *("zpool", "create"),
+        *("zpool", "create", *(("-f",) if force else ())),
         *_options("-o", pool.properties),
         *_options("-O", root.properties if root else {}),
         pool.name,
-        *vdevs,
+        *_vdev_words(pool.vdevs),
     )
 
 
@@ -37,28 +40,41 @@ def set_properties(dataset: str, properties: Mapping[str, str]) -> Argv:
     return ("zfs", "set", *(f"{name}={value}" for name, value in properties.items()), dataset)
 
 
+def inherit_property(dataset: str, name: str) -> Argv:
+    """Give the command that has a dataset inherit a property again; a user property is thereby gone."""
+    return ("zfs", "inherit", name, dataset)
+
+
+def mount_dataset(dataset: str) -> Argv:
+    """Give the command that mounts a file system."""
+    return ("zfs", "mount", dataset)
+
+
+def set_pool_property(pool: str, name: str, value: str) -> Argv:
+    """Give the command that sets a property of a pool; zpool-set(8) takes one at a time."""
+    return ("zpool", "set", f"{name}={value}", pool)
+
+
+def add_vdevs(pool: str, vdevs: Iterable[Vdev], *, force: bool = False) -> Argv:
+    """Give the command that adds vdevs to a pool: zpool-add(8); `force` takes disks that have something on them."""
+    return ("zpool", "add", *(("-f",) if force else ()), pool, *_vdev_words(vdevs))
+
+
 def destroy_pool(name: str) -> Argv:
     """Give the command that destroys a pool; who calls it has compared the GUID."""
     return ("zpool", "destroy", name)
-
-
-def blank_disk(disk: str, parts: Iterable[str]) -> tuple[Argv, ...]:
-    """Give the commands that take ZFS's labels and partitions off a disk, so that it is as free as before.
-
-    labelclear fails on a partition that has no label; what counts is the last, with which the kernel forgets them.
-    """
-    labels = [("zpool", "labelclear", "-f", part) for part in parts]
-    return (*labels, ("wipefs", "--all", "--quiet", disk), ("blockdev", "--rereadpt", disk))
 
 
 def _options(flag: str, properties: Mapping[str, str]) -> list[str]:
     return [word for name, value in properties.items() for word in (flag, f"{name}={value}")]
 
 
-def _vdev_words(pool: Pool, role: VdevRole) -> list[str]:
-    vdevs = pool.with_role(role)
-    # zpool(8) takes each of the words log, cache, … once; data vdevs have none.
-    words = [role.value] if vdevs and role is not VdevRole.DATA else []
-    for vdev in vdevs:
-        words += [*(() if vdev.kind == "disk" else (vdev.kind,)), *vdev.disks]
+def _vdev_words(vdevs: Iterable[Vdev]) -> list[str]:
+    ordered = sorted(vdevs, key=lambda vdev: list(VdevRole).index(vdev.role))
+    words = list[str]()
+    for role, of_role in itertools.groupby(ordered, key=lambda vdev: vdev.role):
+        # zpool(8) takes each of the words log, cache, … once; data vdevs have none.
+        words += [] if role is VdevRole.DATA else [role.value]
+        for vdev in of_role:
+            words += [*(() if vdev.kind == "disk" else (vdev.kind,)), *vdev.disks]
     return words
