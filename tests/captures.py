@@ -31,7 +31,5 @@ def inventory(machine: str) -> Inventory:
 
 def pool(machine: str) -> Pool:
     """Give a machine's one pool, as read_pool gives it."""
-    files = (capture(machine, file) for file in ("zpool-status", "zpool-get", "zfs-get"))
-    found = parse_pool(*files)
-    assert found is not None
-    return found
+    (found,) = parse_status(capture(machine, "zpool-status"))
+    return parse_pool(found, capture(machine, "zpool-get"), capture(machine, "zfs-get"))

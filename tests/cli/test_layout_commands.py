@@ -8,6 +8,7 @@ from running import refusal, zmysql
 
 from zmysql.host import Local
 from zmysql.layout.inventory import read_inventory
+from zmysql.layout.template import template_names
 from zmysql.zfs.read import ZfsMissing
 
 
@@ -21,7 +22,9 @@ class Without(Local):
 def test_templates_are_listed_and_shown() -> None:
     listed = zmysql("templates")
     assert listed.exit_status == 0
-    assert [line.split()[0] for line in listed.stdout.splitlines()[1:3]] == ["all-hdd", "hybrid"]
+    assert [line.split()[0] for line in listed.stdout.splitlines()[1:-2]] == list(template_names())
+    in_fields = zmysql("templates", "-H").stdout.splitlines()
+    assert [line.split("\t")[0] for line in in_fields] == list(template_names())
     shown = zmysql("templates", "hybrid")
     assert shown.stdout.startswith("# zmysql template")
     assert "recordsize" in shown.stdout
@@ -41,12 +44,19 @@ def test_devices_are_listed_also_without_zfs() -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("templates", "hybird"), "there is no template 'hybird', did you mean hybrid?; there are all-hdd, hybrid"),
-        (("create-pool", "tank", "-t", "nix"), "there is no template 'nix'; there are all-hdd, hybrid"),
+        (("templates", "hybird"), "there is no template 'hybird', did you mean hybrid?; there are all-hdd, all-ssd,"),
+        (("create-pool", "tank", "-t", "nix"), "there is no template 'nix'; there are all-hdd, all-ssd,"),
         (("create-pool", "log", "-t", "hybrid"), "'log' is reserved by ZFS"),
         (("create-pool", "a/b", "-t", "hybrid"), "'a/b' is no pool name"),
         (("create-pool", "a\nb", "-t", "hybrid"), "'a\\nb' is no pool name"),
         (("create-pool", "tank"), "Missing option '-t'"),
+        (("create-pool", "tank", "-t", "hybrid", "--set", "data.recordsiez=16K"), "data.recordsiez"),
+        (("create-pool", "tank", "-t", "hybrid", "--force"), "No such option"),
+        (("devices", "--host", "nix"), "--host 'nix': write ssh://[user@]machine[:port], or testbed:NAME"),
+        (("devices", "--host", "ssh://-oProxyCommand=true"), "write ssh://[user@]machine[:port]"),
+        (("devices", "--host", "ssh://a b"), "write ssh://[user@]machine[:port]"),
+        (("devices", "--host", "ssh://a;b"), "write ssh://[user@]machine[:port]"),
+        (("devices", "--host", "testbed:a/b"), "use letters, digits, - and _ only"),
         (
             ("mycnf", "tank", "--server", "mysql-5.0", "--memory", "2G"),
             "unknown server 'mysql-5.0'; known are mysql-9.7",

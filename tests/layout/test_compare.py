@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from captures import inventory, pool
 
-from zmysql.layout.check import compare
+from zmysql.layout.compare import compare
 from zmysql.layout.existing import Existing, judge
 from zmysql.layout.inventory import Site
-from zmysql.layout.model import Assignment
+from zmysql.layout.model import Assignment, Inventory, Refusal, Request
 from zmysql.layout.plan import COMPLETE, COMPLETING, CREATING, wanted_pool
 from zmysql.layout.roles import assign
 from zmysql.layout.template import load_template
@@ -18,10 +18,11 @@ HYBRID = load_template("hybrid")
 THERE = inventory("debian13-zfs2.3-hybrid")
 TANK = pool("debian13-zfs2.3-hybrid")
 SITE = Site(mountpoint_is_taken=True, has_mysql_user=True)
+CACHE = next(one for one in THERE.devices if one.name == "nvme0n1")
 NAMED = {
-    VdevRole.DATA: ["sdd", "sdc", "sda", "sdb"],
-    VdevRole.LOG: ["sde", "sdf"],
-    VdevRole.CACHE: ["wwn-0x5002538000000106"],
+    VdevRole.DATA: ["sdd", "sdc", "sda", "sdb", "sde", "sdf"],
+    VdevRole.LOG: ["sdg", "sdh"],
+    VdevRole.CACHE: [CACHE.stable_path.rsplit("/", 1)[1]],
 }
 
 
@@ -44,18 +45,25 @@ def without(*names: str) -> Pool:
     return replace(TANK, datasets=tuple(one for one in TANK.datasets if one.name not in names))
 
 
+def judged(
+    actual: Pool, named: dict[VdevRole, list[str]] | None = None, template: str = "hybrid", machine: Inventory = THERE
+) -> Existing | tuple[Refusal, ...]:
+    loaded = load_template(template)
+    return judge(Request("tank", loaded, {None: named or {}}), loaded.pools[0], machine, actual, SITE)
+
+
 def differences(actual: Pool, named: dict[VdevRole, list[str]] | None = None) -> list[str]:
-    found = judge(HYBRID, THERE, actual, named or {}, SITE)
+    found = judged(actual, named)
     assert isinstance(found, Existing), found
     assert found.plan is None
     return [str(difference) for difference in found.differences]
 
 
 def test_what_was_created_is_what_was_wanted() -> None:
-    blank = inventory("debian13-zfs2.3-blank")
-    assignment = assign("hybrid", HYBRID.pool, blank, {})
+    blank = inventory("debian13-zfs2.3-many")
+    assignment = assign("hybrid", HYBRID.pools[0], blank, {})
     assert isinstance(assignment, Assignment)
-    assert compare(wanted_pool("tank", HYBRID, assignment.disks), TANK, THERE) == ()
+    assert compare(wanted_pool("tank", HYBRID.pools[0], assignment.disks), TANK, THERE) == ()
 
 
 def test_a_pool_that_matches_leaves_nothing_to_do() -> None:
@@ -76,9 +84,9 @@ def test_a_pool_that_matches_leaves_nothing_to_do() -> None:
         (without("tank/mysql/redo"), "tank/mysql/redo: dataset is absent, wanted there"),
         (replace(TANK, state="DEGRADED"), "tank: state is DEGRADED, wanted ONLINE"),
         (replace(TANK, properties={**TANK.properties, "autotrim": "off"}), "tank: autotrim is off, wanted on"),
-        (replace(TANK, vdevs=TANK.vdevs[:3]), "tank: cache vdevs is 0, wanted 1 or more"),
+        (replace(TANK, vdevs=TANK.vdevs[:4]), "tank: cache vdevs is 0, wanted 1 or more"),
         (
-            replace(TANK, vdevs=(*TANK.vdevs[:3], Vdev(VdevRole.CACHE, "disk", ("/dev/sda1",)))),
+            replace(TANK, vdevs=(*TANK.vdevs[:4], Vdev(VdevRole.CACHE, "disk", ("/dev/sda1",)))),
             "tank: cache vdev is disk sda, wanted disk of 1 ssd or nvme",
         ),
         (
@@ -92,14 +100,14 @@ def test_each_difference_is_found_and_is_the_only_one(actual: Pool, said: str) -
 
 
 def test_named_disks_are_compared_with_the_real_ones() -> None:
-    other = {**NAMED, VdevRole.DATA: ["sda", "sdc", "sdb", "sdd"]}
+    other = {**NAMED, VdevRole.DATA: ["sda", "sdc", "sdb", "sdd", "sde", "sdf"]}
     assert differences(TANK, other) == [
         "tank: data vdev is absent, wanted mirror sda sdc",
         "tank: data vdev is absent, wanted mirror sdb sdd",
         "tank: data vdev is mirror sda sdb, wanted none",
         "tank: data vdev is mirror sdc sdd, wanted none",
     ]
-    refusals = judge(HYBRID, THERE, TANK, {VdevRole.DATA: ["nix"]}, SITE)
+    refusals = judged(TANK, {VdevRole.DATA: ["nix"]})
     assert isinstance(refusals, tuple)
 
 
@@ -108,21 +116,21 @@ def test_more_datasets_and_more_mirrors_are_no_difference() -> None:
 
 
 def test_another_template_is_a_difference() -> None:
-    found = judge(load_template("all-hdd"), THERE, TANK, {}, SITE)
+    found = judged(TANK, template="all-hdd")
     assert isinstance(found, Existing)
     assert [str(one) for one in found.differences] == ["tank: zmysql:template is hybrid, wanted all-hdd"]
 
 
 def test_a_pool_of_somebody_else_is_left_alone() -> None:
     there = inventory("debian13-zfs2.3-busy")
-    refusals = judge(HYBRID, there, pool("debian13-zfs2.3-busy"), {}, SITE)
+    refusals = judged(pool("debian13-zfs2.3-busy"), machine=there)
     assert isinstance(refusals, tuple)
     assert str(refusals[0]) == "tank: this pool exists and zmysql didn't make it; it is left alone: take another name"
 
 
 @pytest.mark.parametrize("state", [CREATING, COMPLETING])
 def test_an_unfinished_pool_gets_what_it_lacks_and_no_more(state: str) -> None:
-    found = judge(HYBRID, THERE, marked(without("tank/mysql/redo", "tank/mysql/tmp"), state), {}, SITE)
+    found = judged(marked(without("tank/mysql/redo", "tank/mysql/tmp"), state))
     assert isinstance(found, Existing)
     assert found.plan is not None
     datasets = [step[-1] for step in found.plan.steps if step[:2] == ("zfs", "create")]
@@ -135,7 +143,7 @@ def test_an_unfinished_pool_gets_what_it_lacks_and_no_more(state: str) -> None:
 
 
 def test_an_unfinished_dataset_is_mounted() -> None:
-    found = judge(HYBRID, THERE, marked(having("tank/mysql/redo", mounted="no"), CREATING), {}, SITE)
+    found = judged(marked(having("tank/mysql/redo", mounted="no"), CREATING))
     assert isinstance(found, Existing)
     assert found.plan is not None
     assert ("zfs", "mount", "tank/mysql/redo") in found.plan.steps

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from blank import blank
 
 from zmysql.errors import ZmysqlError
 from zmysql.host import Completed, Host, Local
@@ -20,25 +21,12 @@ from zmysql.zfs.read import STATE_MARK, read_guid, read_pool
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-HDDS, SSDS = ("sda", "sdb", "sdc", "sdd"), ("sde", "sdf", "sdg")
+pytestmark = pytest.mark.usefixtures("installed")
+HDDS = ("sda", "sdb", "sdc", "sdd", "sde", "sdf")
+# What hybrid takes unasked: the smallest pair as log, the largest as cache. Two small SSDs and a large one are left.
+LOGS, CACHE = ("nvme0n1", "nvme1n1"), "sdi"
+SSDS = (*LOGS, CACHE)
 CREATE = ("zmysql", "create-pool", "tank", "-t", "hybrid")
-
-# Puts the disks back as they were: whatever is on them is of these tests.
-BLANK = r"""
-for mount in $(lsblk -nro MOUNTPOINT /dev/sd? | grep ^/); do umount "$mount"; done
-swapoff -a
-pkill -x zpool; while pgrep -x zpool >/dev/null; do sleep 0.2; done
-for pool in $(zpool list -Ho name); do zpool destroy -f "$pool"; done
-dmsetup remove_all
-for disk in /dev/sd?; do
-    set -- $(lsblk -nro NAME,FSTYPE,PTTYPE "$disk")
-    [ $# -eq 1 ] && continue
-    for part in "$disk"?; do [ -b "$part" ] && zpool labelclear -f "$part" && wipefs -qa "$part"; done
-    wipefs -qa "$disk"
-    blockdev --rereadpt "$disk"
-done
-udevadm settle
-"""
 
 
 class Meddling(Local):
@@ -63,7 +51,7 @@ class Meddling(Local):
 @pytest.fixture
 def disks(guest: Host, tidy: None) -> Host:  # noqa: ARG001 - it acts at the end
     """Give the guest with all its disks free. This ends the pool of `tank`, whose tests come before."""
-    guest.run(("sh", "-c", BLANK), check=False)
+    blank(guest)
     return guest
 
 
@@ -71,13 +59,13 @@ def disks(guest: Host, tidy: None) -> Host:  # noqa: ARG001 - it acts at the end
 def tidy(guest: Host) -> Iterator[None]:
     """Leave the disks free for the tests of other modules."""
     yield
-    guest.run(("sh", "-c", BLANK), check=False)
+    blank(guest)
 
 
 @pytest.fixture(scope="module")
 def tank(guest: Host, tidy: None) -> Host:  # noqa: ARG001 - it acts at the end
     """Give the guest with a pool tank made from hybrid by `zmysql create-pool`, for tests that leave it as it is."""
-    guest.run(("sh", "-c", BLANK), check=False)
+    blank(guest)
     guest.run((*CREATE, "-y"))
     return guest
 
@@ -92,7 +80,8 @@ def free_disks(host: Host) -> set[str]:
 
 
 def plan_for(host: Host, template: str = "hybrid") -> Plan:
-    made = make_plan("tank", load_template(template), read_inventory(host), {}, read_site(host, "tank"))
+    wanted = load_template(template)
+    made = make_plan("tank", wanted, wanted.pools[0], read_inventory(host), {}, read_site(host, "tank"))
     assert isinstance(made, Plan), made
     return made
 
@@ -123,7 +112,7 @@ def test_the_pool_has_the_vdevs_of_the_template_by_stable_names(tank: Host) -> N
     status = json.loads(run(tank, "zpool", "status", "-jP").stdout)["pools"]["tank"]
     assert status["state"] == "ONLINE"
     mirrors = [vdev for vdev in status["vdevs"]["tank"]["vdevs"].values() if vdev["vdev_type"] == "mirror"]
-    assert [len(mirror["vdevs"]) for mirror in mirrors] == [2, 2]
+    assert [len(mirror["vdevs"]) for mirror in mirrors] == [2, 2, 2]
     assert [vdev["vdev_type"] for vdev in status["logs"].values()] == ["mirror"]
     assert len(status["l2cache"]) == 1
     text = run(tank, "zpool", "status", "-P").stdout
@@ -158,15 +147,11 @@ def test_again_there_is_nothing_to_do(tank: Host) -> None:
     assert (done.exit_status, done.stdout) == (0, "tank is as hybrid wants it: nothing is to be done\n")
     content = json.loads(run(tank, *CREATE, "-j").stdout)
     assert (content["nothing_to_do"], content["done"], content["plan"], content["differences"]) == (True, False, [], [])
-    assert {role: len(paths) for role, paths in content["roles"].items()} == {"data": 4, "log": 2, "cache": 1}
+    assert {role: len(paths) for role, paths in content["roles"].items()} == {"data": 6, "log": 2, "cache": 1}
     named = (
         *(word for name in HDDS for word in ("--data", name)),
-        "--log",
-        "sdf",
-        "--log",
-        "sde",
-        "--cache",
-        "/dev/sdg",
+        *(word for name in reversed(LOGS) for word in ("--log", name)),
+        *("--cache", f"/dev/{CACHE}"),
     )
     assert run(tank, *CREATE, *named).exit_status == 0
     assert read_guid(tank, "tank") == before
@@ -237,7 +222,7 @@ SEEDS = {
     "sdd": ("zpool create -f gone sdd && zpool export gone", "label of pool gone, not imported (sdd1)"),
     "sde": ("mkswap -q /dev/sde && swapon /dev/sde", "swapped to"),
     "sdf": ("echo 0 100000 linear /dev/sdf 0 | dmsetup create held", "held by dm held"),
-    "sdg": ("zpool create -f here sdg", "in pool here"),
+    CACHE: (f"zpool create -f here {CACHE}", "in pool here"),
 }
 
 
@@ -247,7 +232,8 @@ def test_each_disk_in_use_is_refused_for_what_uses_it(disks: Host) -> None:
     disks.run(("udevadm", "settle"))
     before = disks.run(("lsblk", "-J", "-o", "NAME,FSTYPE,UUID,PARTUUID,MOUNTPOINTS")).stdout
     options = [word for name in HDDS for word in ("--data", name)]
-    done = run(disks, *CREATE, *options, "--log", "sde", "--log", "sdf", "--cache", "sdg", "-y", "-j")
+    options += [*(word for name in LOGS for word in ("--log", name)), "--cache", CACHE]
+    done = run(disks, *CREATE, *options, "-y", "-j")
     assert done.exit_status == 1
     refusals = json.loads(done.stdout)["refusals"]
     said = {refusal["about"]: refusal["why"] for refusal in refusals}
@@ -274,7 +260,7 @@ def test_one_disk_under_two_names_and_disks_that_are_not_there_are_refused(disks
 
 
 def test_a_pool_that_somebody_else_made_is_left_alone(disks: Host) -> None:
-    disks.run(("zpool", "create", "-f", "tank", "sdg"))
+    disks.run(("zpool", "create", "-f", "tank", CACHE))
     guid = read_guid(disks, "tank")
     done = run(disks, *CREATE, "-y")
     assert (done.exit_status, done.stdout) == (1, "")
@@ -312,12 +298,12 @@ def test_a_create_that_fails_frees_the_disks_that_it_partitioned(disks: Host) ->
     meddling = Meddling(
         disks,
         ("zpool", "create"),
-        lambda: disks.run(("dmsetup", "create", "held", "--table", "0 100000 linear /dev/sdg 0")),
+        lambda: disks.run(("dmsetup", "create", "held", "--table", f"0 100000 linear /dev/{CACHE} 0")),
     )
-    with pytest.raises(ZmysqlError, match=r"`zpool create tank` failed: .*sdg"):
+    with pytest.raises(ZmysqlError, match=rf"`zpool create tank` failed: .*{CACHE}"):
         apply(meddling, plan_for(disks), lambda _: None)
     assert read_pool(disks, "tank") is None
-    assert free_disks(disks) >= {*HDDS, *SSDS} - {"sdg"}
+    assert free_disks(disks) >= {*HDDS, *SSDS} - {CACHE}
 
 
 def test_only_the_pool_with_the_guid_of_this_run_is_destroyed(disks: Host) -> None:
@@ -325,7 +311,7 @@ def test_only_the_pool_with_the_guid_of_this_run_is_destroyed(disks: Host) -> No
 
     def replace_pool() -> None:
         disks.run(("zpool", "destroy", "tank"))
-        disks.run(("zpool", "create", "-f", "-O", f"{STATE_MARK}={CREATING}", "tank", "sdg"))
+        disks.run(("zpool", "create", "-f", "-O", f"{STATE_MARK}={CREATING}", "tank", CACHE))
 
     meddling = Meddling(disks, ("zfs", "create"), replace_pool)
     with pytest.raises(ZmysqlError, match="the pool tank isn't the one that this run created, so it is left alone"):

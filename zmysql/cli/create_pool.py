@@ -5,102 +5,124 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from zmysql.cli.hosts import on_host
 from zmysql.errors import UsageError, ZmysqlError
-from zmysql.host import Local
 from zmysql.layout.apply import apply
-from zmysql.layout.existing import Existing, judge
-from zmysql.layout.inventory import read_inventory, read_site
-from zmysql.layout.model import Difference, Plan, Refusal
-from zmysql.layout.plan import as_shell, check_pool_name, make_plan
+from zmysql.layout.decide import decide
+from zmysql.layout.inventory import read_seen
+from zmysql.layout.model import Allow, Plan, Request
+from zmysql.layout.plan import as_shell, check_pool_name
 from zmysql.layout.template import load_template
-from zmysql.report.output import output_version
+from zmysql.report.create_pool import Outcome, as_json, as_script, as_text, complaints
 from zmysql.zfs.model import VdevRole
-from zmysql.zfs.read import read_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from zmysql.host import Host
     from zmysql.layout.model import Template
-    from zmysql.layout.roles import Named
-    from zmysql.platforms.device import Device
+
+F = TypeVar("F", bound="Callable[..., object]")
+
+ROLES = {
+    VdevRole.DATA: "A disk for the data vdevs; repeat it.",
+    VdevRole.SPECIAL: "A disk for the special vdevs: metadata, and datasets with special_small_blocks.",
+    VdevRole.LOG: "A disk for the log vdevs (SLOG).",
+    VdevRole.CACHE: "A disk that caches reads (L2ARC).",
+    VdevRole.SPARE: "A hot spare.",
+}
+ALLOW = {
+    Allow.IN_USE: "Take a named disk though there is an old label, file system or partition on it.",
+    Allow.UNEQUAL: "Take disks of unequal size for one vdev.",
+    Allow.ASHIFT_MISMATCH: "Take an ashift that doesn't fit the disks' sectors.",
+    Allow.CLASS_MISMATCH: "Take disks of another class than the template wants.",
+    Allow.REPLICATION_MISMATCH: "Take a special vdev that is less redundant than the data.",
+    Allow.NO_REDUNDANCY: "Take vdevs without redundancy where the loss of one is the loss of the pool.",
+    Allow.WIDE: "Take vdevs wider than is wise.",
+    Allow.SMALL_LOG: "Take a log device that is too small for a few seconds of writes.",
+    Allow.L2ARC_HEADERS: "Take a cache whose headers eat a large share of the ARC.",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What create-pool found and did; what isn't known is empty."""
+def _role_options(command: F) -> F:
+    for role, words in reversed(ROLES.items()):
+        command = click.option(f"--{role}", multiple=True, metavar="DEV", help=words)(command)
+    return command
 
-    disks: Mapping[VdevRole, tuple[Device, ...]]
-    plan: Plan | None = None
-    refusals: tuple[Refusal, ...] = ()
-    differences: tuple[Difference, ...] = ()
-    nothing_to_do: bool = False
-    done: bool = False
+
+def _allow_options(command: F) -> F:
+    for allow, words in reversed(ALLOW.items()):
+        command = click.option(f"--allow-{allow}", is_flag=True, help=words)(command)
+    return command
 
 
 @click.command("create-pool")
 @click.argument("pool")
-@click.option("-t", "--template", "template_name", required=True, metavar="TEMPLATE", help="See `zmysql templates`.")
-@click.option("--data", multiple=True, metavar="DEV", help="A disk for the data vdevs; repeat it.")
-@click.option("--cache", multiple=True, metavar="DEV", help="A disk that caches reads (L2ARC).")
-@click.option("--log", multiple=True, metavar="DEV", help="A disk for the log vdevs; repeat it.")
+@click.option("-t", "--template", "template_name", required=True, metavar="TEMPLATE", help="A name, or a file's path.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Such as data.recordsize=32K; repeat it.")
+@_role_options
+@_allow_options
+@click.option("--reconcile", is_flag=True, help="Change what differs and can be changed in a running pool.")
 @click.option("-n", "--dry-run", is_flag=True, help="Print the commands and run none.")
 @click.option("-y", "--yes", is_flag=True, help="Don't ask.")
-@click.option("-j", "as_json", is_flag=True, help="Print JSON.")
+@click.option("-j", "--json", "to_json", is_flag=True, help="Print JSON.")
+@click.option("-H", "to_script", is_flag=True, help="Print tab-separated lines without headings.")
+@on_host
 def create_pool(
     pool: str,
     template_name: str,
-    data: tuple[str, ...],
-    cache: tuple[str, ...],
-    log: tuple[str, ...],
+    settings: tuple[str, ...],
+    host: Host,
     *,
+    reconcile: bool,
     dry_run: bool,
     yes: bool,
-    as_json: bool,
+    to_json: bool,
+    to_script: bool,
+    **more: tuple[str, ...] | bool,
 ) -> int:
     """Create POOL from a template.
 
-    Without --data, --cache and --log, free disks are taken by class and size. Once one disk is named, only named disks
-    are taken. DEV is a name or path: sdb, /dev/sdb, /dev/disk/by-id/…
+    Without --data, --cache and the like, free disks are taken by class and size. Once one disk is named, only named
+    disks are taken. DEV is a name or path: sdb, /dev/sdb, /dev/disk/by-id/…; for another pool of a template of several,
+    the pool's key comes first: --data log:sdb.
 
     For a pool that is there already: says that nothing is to be done, or finishes what an interrupted run began, or
-    lists what differs from the template and changes nothing.
+    lists what differs from the template and changes nothing, unless --reconcile says so.
     """
     check_pool_name(pool)
-    template = load_template(template_name)
-    host = Local()
-    outcome = _plan(host, pool, template, {VdevRole.DATA: data, VdevRole.CACHE: cache, VdevRole.LOG: log})
-    if outcome.plan is not None and not dry_run:
-        _check_may_run(host, outcome.plan, yes=yes)
-        outcome = _run(host, outcome, outcome.plan, quiet=as_json)
-    if as_json:
-        click.echo(json.dumps(_as_json(pool, template, outcome, dry_run=dry_run), indent=2))
-    _tell(pool, template, outcome, dry_run=dry_run, as_json=as_json)
-    # What an unfinished pool lacks is no failure as long as it is only looked at: the plan adds it.
-    failed = outcome.refusals or (outcome.differences and (outcome.plan is None or outcome.done))
-    return 1 if failed else 0
+    template = load_template(template_name, settings)
+    allow = frozenset(one for one in Allow if more[f"allow_{one.replace('-', '_')}"])
+    request = Request(pool, template, _named(template, more), allow, reconcile)
+    found = decide(request, read_seen(host, [spec.name_of_pool(pool) for spec in template.pools]))
+    outcome = Outcome(pool, template.name, dry_run)
+    outcome = replace(outcome, refusals=found) if isinstance(found, tuple) else replace(outcome, pools=found)
+    if outcome.plans and not dry_run:
+        _check_may_run(host, outcome.plans, yes=yes)
+        outcome = _run(host, outcome, quiet=to_json or to_script)
+    _tell(outcome, to_json=to_json, to_script=to_script)
+    return outcome.exit_status
 
 
-def _plan(host: Host, pool: str, template: Template, named: Named) -> Outcome:
-    inventory = read_inventory(host)
-    site = read_site(host, pool)
-    actual = read_pool(host, pool)
-    if actual is None:
-        plan = make_plan(pool, template, inventory, named, site)
-        return Outcome(plan.disks, plan) if isinstance(plan, Plan) else Outcome({}, refusals=plan)
-    found = judge(template, inventory, actual, named, site)
-    if not isinstance(found, Existing):
-        return Outcome({}, refusals=found)
-    nothing_to_do = not found.differences and found.plan is None
-    return Outcome(found.disks, found.plan, differences=found.differences, nothing_to_do=nothing_to_do)
+def _named(template: Template, more: Mapping[str, object]) -> dict[str | None, dict[VdevRole, list[str]]]:
+    """Give the disks that were named, by pool and role; a disk's own name may have a colon in it, too."""
+    keys = {spec.key for spec in template.pools if spec.key}
+    named: dict[str | None, dict[VdevRole, list[str]]] = {}
+    for role in ROLES:
+        words = more[role.value]
+        for word in words if isinstance(words, tuple) else ():
+            key, colon, rest = word.partition(":")
+            of = (key, rest) if colon and key in keys else (None, word)
+            named.setdefault(of[0], {}).setdefault(role, []).append(of[1])
+    return named
 
 
-def _check_may_run(host: Host, plan: Plan, *, yes: bool) -> None:
+def _check_may_run(host: Host, plans: tuple[Plan, ...], *, yes: bool) -> None:
     """Stop where the commands can't run, and ask where nobody has said yes."""
     if host.run(("id", "-u")).stdout.strip() != "0":
         raise ZmysqlError("creating a pool needs root: use sudo, or look at the plan with -n")
@@ -108,49 +130,33 @@ def _check_may_run(host: Host, plan: Plan, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to ask on: say -y to run the plan, or -n to see it")
-    click.echo(as_shell(plan), nl=False, err=True)
-    click.confirm(f"Run these {len(plan.steps)} commands?", abort=True, err=True)
+    for plan in plans:
+        click.echo(as_shell(plan), nl=False, err=True)
+    click.confirm(f"Run these {sum(len(plan.steps) for plan in plans)} commands on {host.name}?", abort=True, err=True)
 
 
-def _run(host: Host, outcome: Outcome, plan: Plan, *, quiet: bool) -> Outcome:
+def _run(host: Host, outcome: Outcome, *, quiet: bool) -> Outcome:
+    """Run the plans one after the other; when one fails, those before it are done and the rest isn't begun."""
+
     def say(step: tuple[str, ...]) -> None:
         if not quiet:
             click.echo(shlex.join(step), err=True)
 
-    return Outcome(outcome.disks, plan, differences=apply(host, plan, say), done=True)
+    left = {}
+    for plan in outcome.plans:
+        try:
+            left[plan.wanted.name] = apply(host, plan, say)
+        except ZmysqlError as error:
+            return replace(outcome, left=left, failed=str(error))
+    return replace(outcome, left=left)
 
 
-def _tell(pool: str, template: Template, outcome: Outcome, *, dry_run: bool, as_json: bool) -> None:
-    """Say what there is to say: results to standard output unless JSON is there, refusals to standard error."""
-    for refusal in outcome.refusals:
-        click.echo(f"zmysql: {refusal}", err=True)
-    if as_json:
+def _tell(outcome: Outcome, *, to_json: bool, to_script: bool) -> None:
+    """Say what there is to say: results to standard output, what stands against them to standard error."""
+    for line in complaints(outcome):
+        click.echo(line, err=True)
+    if to_json:
+        click.echo(json.dumps(as_json(outcome), indent=2))
         return
-    if dry_run and outcome.plan is not None:
-        click.echo(as_shell(outcome.plan), nl=False)
-    elif outcome.nothing_to_do:
-        click.echo(f"{pool} is as {template.name} wants it: nothing is to be done")
-    elif outcome.done and not outcome.differences:
-        click.echo(f"{pool} is created from {template.name} and was read back: all is as wanted")
-    elif outcome.differences:
-        did = "was created, and differs" if outcome.done else "exists and differs"
-        click.echo(f"zmysql: {pool} {did} from what {template.name} wants; nothing else is changed:", err=True)
-        for difference in outcome.differences:
-            click.echo(f"  {difference}", err=True)
-
-
-def _as_json(pool: str, template: Template, outcome: Outcome, *, dry_run: bool) -> dict[str, object]:
-    plan = outcome.plan
-    return {
-        "output_version": output_version("create-pool"),
-        "pool": pool,
-        "template": template.name,
-        "roles": {role: [one.stable_path for one in devices] for role, devices in outcome.disks.items()},
-        "plan": [list(step) for step in plan.steps] if plan else [],
-        "reasons": list(plan.reasons) if plan else [],
-        "refusals": [asdict(refusal) for refusal in outcome.refusals],
-        "differences": [asdict(difference) for difference in outcome.differences],
-        "nothing_to_do": outcome.nothing_to_do,
-        "dry_run": dry_run,
-        "done": outcome.done,
-    }
+    for line in as_script(outcome) if to_script else as_text(outcome):
+        click.echo(line)

@@ -1,4 +1,4 @@
-"""`zmysql devices`, `templates` and `mycnf`; `create-pool` is in a module of its own."""
+"""`zmysql devices` and `templates`; `create-pool` and `mycnf` are in modules of their own."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from zmysql.cli import mycnf
 from zmysql.cli.create_pool import create_pool
-from zmysql.host import Local
+from zmysql.cli.hosts import on_host
 from zmysql.layout.inventory import with_pools
-from zmysql.layout.plan import check_pool_name
 from zmysql.layout.template import load_template, template_names
-from zmysql.mysql.mycnf import contradictions, read_served_pool, render
-from zmysql.mysql.server import SERVERS, check_server
-from zmysql.platforms import linux
+from zmysql.platforms.system import system_of
 from zmysql.report.output import output_version
-from zmysql.units import format_size, parse_size
+from zmysql.units import format_size
 from zmysql.zfs.read import ZfsMissing, imported_pools
 
 if TYPE_CHECKING:
+    from zmysql.host import Host
     from zmysql.platforms.device import Device
 
 
@@ -29,49 +28,45 @@ _WIDE = 1000
 
 
 @click.command()
-@click.option("-j", "as_json", is_flag=True, help="Print JSON.")
-def devices(*, as_json: bool) -> None:
+@click.option("-j", "--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("-H", "as_script", is_flag=True, help="Print tab-separated lines without headings, sizes in bytes.")
+@on_host
+def devices(host: Host, *, as_json: bool, as_script: bool) -> None:
     """List disks: class, size, sectors, serial, stable name, and what uses them."""
-    host = Local()
     try:
         pools = imported_pools(host)
     except ZfsMissing as missing:
         # Disks can be looked at without ZFS; labels of pools are seen all the same.
         click.echo(f"zmysql: {missing}", err=True)
         pools = ()
-    found = with_pools(linux.disks(host), pools)
+    found = with_pools(system_of(host).disks(host), pools)
     if as_json:
         content = {"output_version": output_version("devices"), "devices": [_as_json(one) for one in found]}
         click.echo(json.dumps(content, indent=2))
+    elif as_script:
+        for one in found:
+            click.echo("\t".join(_as_fields(one)))
     else:
         _print(_as_table(found))
 
 
 @click.command()
 @click.argument("name", required=False)
-def templates(name: str | None) -> None:
-    """List the templates, or show one with the thoughts behind it."""
+@click.option("-H", "as_script", is_flag=True, help="Print tab-separated lines without headings.")
+def templates(name: str | None, *, as_script: bool) -> None:
+    """List the templates, or show one with the thoughts behind it. NAME is a template's, or a file's path."""
     if name is not None:
         click.echo(load_template(name).text, nl=False)
+        return
+    if as_script:
+        for known in template_names():
+            click.echo(f"{known}\t{load_template(known).description}")
         return
     table = Table("template", "what it lays out", box=None, pad_edge=False, header_style="bold")
     for known in template_names():
         table.add_row(known, load_template(known).description)
     _print(table)
     click.echo("\n`zmysql templates NAME` shows one; `zmysql create-pool POOL -t NAME -n` shows what it would do here.")
-
-
-@click.command()
-@click.argument("pool")
-@click.option("--server", required=True, metavar="SERVER", help=f"Flavour and version: {', '.join(SERVERS)}.")
-@click.option("--memory", required=True, type=parse_size, metavar="SIZE", help="What mysqld may use, without the ARC.")
-def mycnf(pool: str, server: str, memory: int) -> None:
-    """Print the my.cnf that goes with POOL as it is now."""
-    check_server(server)
-    served = read_served_pool(Local(), check_pool_name(pool))
-    click.echo(render(server, served, memory), nl=False)
-    for contradiction in contradictions(served):
-        click.echo(f"zmysql: {contradiction}", err=True)
 
 
 def _as_json(device: Device) -> dict[str, object]:
@@ -90,6 +85,19 @@ def _as_json(device: Device) -> dict[str, object]:
         "by_id": device.by_id,
         "used_by": [str(use) for use in device.used_by],
     }
+
+
+def _as_fields(device: Device) -> tuple[str, ...]:
+    return (
+        device.name,
+        device.media,
+        str(device.size_bytes),
+        str(device.logical_sector_bytes),
+        str(device.physical_sector_bytes),
+        device.serial or "-",
+        device.stable_path,
+        ", ".join(map(str, device.used_by)) or "free",
+    )
 
 
 def _as_table(found: tuple[Device, ...]) -> Table:
@@ -117,4 +125,4 @@ def _print(table: Table) -> None:
     (console if console.is_terminal else Console(width=_WIDE)).print(table)
 
 
-commands: tuple[click.Command, ...] = (devices, templates, create_pool, mycnf)
+commands: tuple[click.Command, ...] = (devices, templates, create_pool, *mycnf.commands)

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from zmysql.errors import ZmysqlError
 from zmysql.host import CommandFailed
-from zmysql.layout.check import compare, compare_properties, state_of
+from zmysql.layout.compare import compare, compare_properties, state_of
 from zmysql.layout.inventory import read_inventory, read_making_pid
 from zmysql.layout.model import Difference
 from zmysql.layout.plan import COMPLETE, CREATING
 from zmysql.platforms.device import UseKind
-from zmysql.zfs.commands import blank_disk, destroy_pool
+from zmysql.platforms.system import system_of
+from zmysql.zfs.commands import destroy_pool
 from zmysql.zfs.read import STATE_MARK, read_guid, read_pool
 
 if TYPE_CHECKING:
@@ -32,12 +33,25 @@ def apply(host: Host, plan: Plan, say: Say) -> tuple[Difference, ...]:
     this run created is destroyed again then, and its disks are as free as before; the message says so.
     """
     creates = plan.steps[0][:2] == ("zpool", "create")
+    if plan.devices:
+        _check_unchanged(read_inventory(host), plan, creates=creates)
     if creates:
-        _check_unchanged(read_inventory(host), plan)
         _create(host, plan, say)
     else:
-        _run_all(host, plan.steps, say)
-    return _read_back(host, plan, with_vdevs=creates)
+        _change(host, plan, say)
+    return _read_back(host, plan, creates=creates)
+
+
+def _change(host: Host, plan: Plan, say: Say) -> None:
+    """Run the steps on a pool that is there; what they did before one failed is as wanted, and stays."""
+    done = 0
+    try:
+        for step in plan.steps:
+            _run_all(host, (step,), say)
+            done += 1
+    except CommandFailed as failed:
+        so_far = f"{done} of {len(plan.steps)} steps were done; mend that and run again for the rest"
+        raise ZmysqlError(f"{failed}; {so_far}") from failed
 
 
 def _create(host: Host, plan: Plan, say: Say) -> None:
@@ -66,9 +80,9 @@ def _run_all(host: Host, steps: tuple[Argv, ...], say: Say) -> None:
         host.run(step)
 
 
-def _check_unchanged(now: Inventory, plan: Plan) -> None:
+def _check_unchanged(now: Inventory, plan: Plan, *, creates: bool) -> None:
     """Refuse to act on disks that aren't what the plan saw; other disks may come and go."""
-    if any(pool.name == plan.wanted.name for pool in now.pools):
+    if creates and any(pool.name == plan.wanted.name for pool in now.pools):
         raise ZmysqlError(f"meanwhile there is a pool {plan.wanted.name}: run again to compare with it")
     for device in plan.devices:
         if device not in now.devices:
@@ -106,8 +120,8 @@ def _blank(host: Host, plan: Plan) -> str:
 
     A disk on which there is anything else by now is somebody else's and is left alone.
     """
-    name = plan.wanted.name
-    host.run(("udevadm", "settle"), check=False)  # else lsblk still shows yesterday
+    name, system = plan.wanted.name, system_of(host)
+    system.settle(host)
     now = read_inventory(host)
     stuck = []
     for planned in plan.devices:
@@ -115,9 +129,9 @@ def _blank(host: Host, plan: Plan) -> str:
         if device is None or not all(_is_left_by_pool(use, name) for use in device.used_by):
             stuck.append(planned.name)
         elif device.used_by:
-            done = [host.run(argv, check=False) for argv in blank_disk(device.path, device.parts)]
+            done = [host.run(argv, check=False) for argv in system.blank_disk(device)]
             stuck += [device.name] if done[-1].exit_status else []
-    host.run(("udevadm", "settle"), check=False)
+    system.settle(host)
     return (
         f"but {' '.join(stuck)} may hold its traces: see `zmysql devices`" if stuck else "and its disks are free again"
     )
@@ -128,12 +142,23 @@ def _is_left_by_pool(use: Use, name: str) -> bool:
     return use.kind is UseKind.ZFS_PARTITION or (use.kind is UseKind.LABEL and use.pool in {name, None})
 
 
-def _read_back(host: Host, plan: Plan, *, with_vdevs: bool) -> tuple[Difference, ...]:
-    actual = read_pool(host, plan.wanted.name)
+def _read_back(host: Host, plan: Plan, *, creates: bool) -> tuple[Difference, ...]:
+    name = plan.wanted.name
+    actual = read_pool(host, name)
     if actual is None:
-        return (Difference(plan.wanted.name, "pool", "there", None),)
-    differences = (
-        compare(plan.wanted, actual, read_inventory(host)) if with_vdevs else compare_properties(plan.wanted, actual)
-    )
+        return (Difference(name, "pool", "there", None),)
+    if creates:
+        differences = compare(plan.wanted, actual, read_inventory(host))
+    else:
+        differences = (*compare_properties(plan.wanted, actual), *_not_added(host, plan))
     state = state_of(actual)
-    return differences if state == COMPLETE else (*differences, Difference(actual.name, STATE_MARK, COMPLETE, state))
+    return differences if state == COMPLETE else (*differences, Difference(name, STATE_MARK, COMPLETE, state))
+
+
+def _not_added(host: Host, plan: Plan) -> tuple[Difference, ...]:
+    """Give the disks that a plan was to add and that aren't in the pool."""
+    if not plan.devices:
+        return ()
+    name, now = plan.wanted.name, read_inventory(host)
+    added = {device.name for device in now.devices if any(use.pool == name for use in device.used_by)}
+    return tuple(Difference(name, "disk", one.name, None) for one in plan.devices if one.name not in added)

@@ -38,6 +38,12 @@ def compare_properties(wanted: Pool, actual: Pool) -> tuple[Difference, ...]:
     )
 
 
+def missing_vdevs(wanted: Pool, actual: Pool, inventory: Inventory) -> tuple[Vdev, ...]:
+    """Give the vdevs that a pool lacks, by the disks that they are made of."""
+    there = {_identity(vdev, inventory) for vdev in actual.vdevs}
+    return tuple(vdev for vdev in wanted.vdevs if _identity(vdev, inventory) not in there)
+
+
 def only_unfinished(differences: tuple[Difference, ...]) -> bool:
     """Tell whether all that differs is what an interrupted run leaves: datasets not yet there, or not yet mounted."""
     return all(difference.what in {"dataset", "mounted"} for difference in differences)

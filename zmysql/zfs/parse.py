@@ -37,25 +37,24 @@ def parse_status(text: str) -> tuple[Pool, ...]:
     return tuple(pools)
 
 
-def parse_pool(status: str, zpool_get: str, zfs_get: str) -> Pool | None:
-    """Give one pool with vdevs, properties and datasets; None when the status shows no pool."""
-    pools = parse_status(status)
-    if not pools:
-        return None
-    properties = parse_get(zpool_get)[pools[0].name]
+def parse_pool(pool: Pool, zpool_get: str, zfs_get: str) -> Pool:
+    """Give a pool of `zpool status` with its properties and datasets, too."""
+    properties = parse_get(zpool_get)[pool.name]
     # zfs(8) lists parents before children, so the root comes first.
     datasets = tuple(Dataset(name, values) for name, values in parse_get(zfs_get).items())
-    return replace(pools[0], guid=properties.pop("guid"), properties=properties, datasets=datasets)
+    return replace(pool, guid=properties.pop("guid"), properties=properties, datasets=datasets)
 
 
 def parse_get(text: str) -> dict[str, dict[str, str]]:
     """Give property → value for each name, from `zfs get -Hp` or `zpool get -Hp`; `-` means none and is left out."""
     found: dict[str, dict[str, str]] = {}
-    for line in text.splitlines():
-        name, prop, value, _source = line.split("\t")
-        of_name = found.setdefault(name, {})
-        if value != "-":
-            of_name[prop] = value
+    for line in text.split("\n"):
+        name, _, rest = line.partition("\t")
+        prop, _, rest = rest.partition("\t")
+        # Anybody's user property may have tabs and newlines in its value.
+        value, tab, _source = rest.rpartition("\t")
+        if tab:
+            found.setdefault(name, {}).update({} if value == "-" else {prop: value})
     return found
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from zmysql.errors import ZmysqlError
 from zmysql.host import EXIT_NOT_FOUND, checked
-from zmysql.zfs.parse import parse_pool, parse_status
-from zmysql.zfs.properties import type_of_dataset_property, type_of_pool_property
+from zmysql.zfs.parse import parse_get, parse_pool, parse_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,9 +14,13 @@ if TYPE_CHECKING:
     from zmysql.host import Completed, Host
     from zmysql.zfs.model import Pool
 
-# Marks on the root dataset of the pools that zmysql made: the template's name, and how far the making got.
+# Marks on the root dataset of the pools that zmysql made: the template, the parameters of it that were set, the layout
+# that the pool belongs to (the name of its first pool), and how far the making got.
 TEMPLATE_MARK = "zmysql:template"
+SETTINGS_MARK = "zmysql:set"
+LAYOUT_MARK = "zmysql:layout"
 STATE_MARK = "zmysql:state"
+MARKS = (TEMPLATE_MARK, SETTINGS_MARK, LAYOUT_MARK, STATE_MARK)
 
 _COLUMNS = ("-o", "name,property,value,source")
 
@@ -35,18 +38,27 @@ def imported_pools(host: Host) -> tuple[Pool, ...]:
 
 
 def read_pool(host: Host, name: str) -> Pool | None:
-    """Give one imported pool with its vdevs, GUID, and the properties that layouts set; None where there is none.
+    """Give one imported pool with its vdevs, GUID, and all properties; None where there is none.
 
     Raises ZfsMissing without ZFS.
     """
-    if all(pool.name != name for pool in imported_pools(host)):
+    pool = next((pool for pool in imported_pools(host) if pool.name == name), None)
+    if pool is None:
         return None
-    status = _zfs(host, ("zpool", "status", "-LP", name)).stdout
-    pool_names = ",".join(("guid", *type_of_pool_property))
-    zpool_get = _zfs(host, ("zpool", "get", "-Hp", *_COLUMNS, pool_names, name)).stdout
-    names = ",".join((*type_of_dataset_property, "mountpoint", "mounted", TEMPLATE_MARK, STATE_MARK))
-    zfs_get = _zfs(host, ("zfs", "get", "-Hpr", "-t", "filesystem,volume", *_COLUMNS, names, name)).stdout
-    return parse_pool(status, zpool_get, zfs_get)
+    # `all`, since a version of ZFS that doesn't know one of the names would give none of them.
+    zpool_get = _zfs(host, ("zpool", "get", "-Hp", *_COLUMNS, "all", name)).stdout
+    zfs_get = _zfs(host, ("zfs", "get", "-Hpr", "-t", "filesystem,volume", *_COLUMNS, "all", name)).stdout
+    return parse_pool(pool, zpool_get, zfs_get)
+
+
+def pools_of_layout(host: Host, layout: str) -> tuple[str, ...]:
+    """Give the names of the imported pools that are marked as a layout's, its first pool first.
+
+    Raises ZfsMissing without ZFS.
+    """
+    said = _zfs(host, ("zfs", "get", "-Hp", "-d", "0", "-t", "filesystem", *_COLUMNS, LAYOUT_MARK)).stdout
+    found = [name for name, values in parse_get(said).items() if values.get(LAYOUT_MARK) == layout]
+    return tuple(sorted(found, key=lambda name: (name != layout, name)))
 
 
 def read_guid(host: Host, name: str) -> str | None:
