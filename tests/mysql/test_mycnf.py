@@ -1,25 +1,25 @@
-"""my.cnf, rendered for a pool that was really created, and the table of variables against a real server's own."""
+"""my.cnf, rendered for a pool that was really created."""
 
 import re
 from dataclasses import replace
 
 import pytest
-from captures import capture, pool
+from captures import pool
 
 from zmysql.errors import UsageError
-from zmysql.mysql.mycnf import ServedPool, contradictions, render
-from zmysql.mysql.server import ABSENT, SERVERS, VARIABLES
+from zmysql.mysql.mycnf import render
+from zmysql.mysql.served import Place, ServedLayout, contradictions, find_places
 from zmysql.zfs.model import VdevRole
 
 TANK = pool("debian13-zfs2.3-hybrid")
 
 
-def served(**data: str) -> ServedPool:
+def served(**data: str) -> ServedLayout:
     """Give the captured pool as my.cnf sees it, with some properties of its data dataset changed."""
-    found = {key: TANK.dataset(f"tank/mysql/{key}") for key in ("data", "redo", "binlog", "tmp")}
-    datasets = {key: dataset for key, dataset in found.items() if dataset is not None}
-    datasets["data"] = replace(datasets["data"], properties={**datasets["data"].properties, **data})
-    return ServedPool(TANK, **datasets, smallest_record_bytes=None, owner="mysql")
+    places = find_places((TANK,))
+    dataset = places["data"].dataset
+    changed = replace(dataset, properties={**dataset.properties, **data})
+    return ServedLayout("tank", (TANK,), {**places, "data": Place(TANK, changed)}, owner="mysql")
 
 
 def settings(text: str) -> dict[str, str]:
@@ -56,7 +56,8 @@ def test_every_line_says_why() -> None:
 def test_flush_method_says_whether_it_is_for_the_l2arc() -> None:
     assert "never reaches this pool's L2ARC" in re.sub(r"\n# ", " ", render("mysql-9.7", served(), 2 << 30))
     bare = replace(TANK, vdevs=tuple(vdev for vdev in TANK.vdevs if vdev.role is VdevRole.DATA))
-    text = render("mysql-9.7", replace(served(), pool=bare), 2 << 30)
+    places = {key: replace(place, pool=bare) for key, place in served().places.items()}
+    text = render("mysql-9.7", replace(served(), pools=(bare,), places=places), 2 << 30)
     assert "L2ARC." not in text.partition("innodb_flush_method")[0].rpartition("\n\n")[2]
     assert settings(text)["innodb_flush_method"] == "fsync"
 
@@ -65,11 +66,11 @@ def test_flush_method_says_whether_it_is_for_the_l2arc() -> None:
     ("pool", "why"),
     [
         (served(recordsize="8192"), "a page spans several records of 8K"),
-        (replace(served(), smallest_record_bytes=8192), "files from before have records of 8K"),
+        (replace(served(), record_bytes=(131072, 8192)), "files from before have records of 8K"),
         (served(sync="disabled"), "with sync=disabled the redo log may miss what the data has"),
     ],
 )
-def test_doublewrite_stays_on_where_a_page_could_be_torn(pool: ServedPool, why: str) -> None:
+def test_doublewrite_stays_on_where_a_page_could_be_torn(pool: ServedLayout, why: str) -> None:
     text = render("mysql-9.7", pool, 2 << 30)
     assert settings(text)["innodb_doublewrite"] == "ON"
     assert why in text
@@ -106,30 +107,3 @@ def test_what_works_against_the_vdevs_is_said() -> None:
 def test_directories_of_another_owner_are_said() -> None:
     assert "chown mysql:mysql /tank/mysql/data" in render("mysql-9.7", replace(served(), owner="root"), 2 << 30)
     assert "chown" not in render("mysql-9.7", served(), 2 << 30)
-
-
-def printed_by_server() -> dict[str, str]:
-    rows = (re.fullmatch(r"(\S+) +(.+)", line) for line in capture("mysqld-9.7.4", "variables").splitlines()[3:])
-    return {row[1].replace("-", "_"): row[2] for row in rows if row}
-
-
-def test_the_table_agrees_with_the_server() -> None:
-    server = printed_by_server()
-    assert len(server) > 500
-    for variable, columns in VARIABLES.items():
-        default = columns["mysql-9.7"]
-        if default is ABSENT:
-            assert variable not in server
-        elif variable == "innodb_flush_method":  # see the table's own note
-            assert server[variable] == "fsync"
-        else:
-            assert server[variable] == default
-
-
-def test_the_table_has_a_column_for_each_server() -> None:
-    assert all(tuple(columns) == SERVERS for columns in VARIABLES.values())
-
-
-def test_no_variable_that_stops_the_server_is_rendered() -> None:
-    server = printed_by_server()
-    assert all(variable in server for variable in settings(render("mysql-9.7", served(), 2 << 30)))

@@ -1,38 +1,73 @@
-"""Which server knows which variable: the one table of that, one column a server."""
+"""Which servers there are: flavour and version, by the names under which a person asks for them."""
 
 from __future__ import annotations
 
-from zmysql.errors import UsageError
+import re
+from dataclasses import dataclass
+from enum import StrEnum
 
-# The servers whose columns the table has.
-SERVERS = ("mysql-9.7",)
+from zmysql.errors import UsageError, shown
 
-# In a column: the server ends with an error when it finds this variable in its my.cnf.
-ABSENT = None
+Version = tuple[int, ...]
 
-# variable → server → its default there, as the server prints it, or ABSENT.
-# mysql-9.7 is what mysqld 9.7.4 (Debian) says to `--no-defaults --verbose --help`; the absent ones stopped it. Of
-# innodb_flush_method the help says fsync, but where the system has O_DIRECT, that is what the server starts with.
-VARIABLES: dict[str, dict[str, str | None]] = {
-    "datadir": {"mysql-9.7": "/var/lib/mysql/"},
-    "innodb_buffer_pool_size": {"mysql-9.7": "134217728"},
-    "innodb_doublewrite": {"mysql-9.7": "ON"},
-    "innodb_file_format": {"mysql-9.7": ABSENT},
-    "innodb_flush_method": {"mysql-9.7": "O_DIRECT"},
-    "innodb_flush_neighbors": {"mysql-9.7": "0"},
-    "innodb_log_block_size": {"mysql-9.7": ABSENT},
-    "innodb_log_file_size": {"mysql-9.7": ABSENT},
-    "innodb_log_files_in_group": {"mysql-9.7": ABSENT},
-    "innodb_log_group_home_dir": {"mysql-9.7": "(No default value)"},
-    "innodb_page_size": {"mysql-9.7": "16384"},
-    "innodb_redo_log_capacity": {"mysql-9.7": "104857600"},
-    "innodb_support_xa": {"mysql-9.7": ABSENT},
-    "innodb_undo_tablespaces": {"mysql-9.7": ABSENT},
-    "innodb_use_atomic_writes": {"mysql-9.7": ABSENT},
-    "innodb_use_native_aio": {"mysql-9.7": "TRUE"},
-    "log_bin": {"mysql-9.7": "binlog"},
-    "tmpdir": {"mysql-9.7": "/tmp"},  # noqa: S108 - a server's default, nothing that we write to
-}
+# The series that are known. Percona Server takes all that MySQL of the same version takes.
+SERVERS = (
+    *("mysql-9.7", "mysql-8.4", "mysql-8.0", "mysql-5.7"),
+    *("percona-8.4", "percona-8.0", "percona-5.7"),
+    *("mariadb-11.8", "mariadb-10.11"),
+)
+
+# A series without a patch release means its newest, whatever number that has.
+_NEWEST = 1 << 16
+_NAME = re.compile(r"([a-z]+)-(\d{1,3})\.(\d{1,3})(?:\.(\d{1,5}))?")
+_VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,5})")
+
+
+class Flavour(StrEnum):
+    """Whose variables a server knows."""
+
+    MYSQL = "mysql"
+    MARIADB = "mariadb"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server: the name that a person gave it, whose variables it knows, and its version in three parts."""
+
+    name: str
+    flavour: Flavour
+    version: Version
+
+    def is_at_least(self, version: Version) -> bool:
+        """Tell whether this is that version or a later one."""
+        return self.version >= version
+
+
+def parse_server(name: str) -> Server:
+    """Give the server that a name such as mysql-8.0 means; mysql-8.0.28 means that release and no later one.
+
+    Raises UsageError for a name that isn't known, with those that are.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None or f"{match[1]}-{match[2]}.{match[3]}" not in SERVERS:
+        raise UsageError(
+            f"unknown server {shown(name)}; known are {', '.join(SERVERS)}, "
+            "and each with a patch release, such as mysql-8.0.28"
+        )
+    flavour = Flavour.MARIADB if match[1] == "mariadb" else Flavour.MYSQL
+    return Server(name, flavour, (int(match[2]), int(match[3]), int(match[4]) if match[4] else _NEWEST))
+
+
+def server_of(version: str) -> Server:
+    """Give the server that says `version` of itself in `SELECT VERSION()`, such as 10.11.19-MariaDB or 8.0.40-31.
+
+    Raises UsageError when no version is in it.
+    """
+    match = _VERSION.search(version)
+    if match is None:
+        raise UsageError(f"{shown(version)} is no version of a MySQL or MariaDB server")
+    flavour = Flavour.MARIADB if "mariadb" in version.lower() else Flavour.MYSQL
+    return Server(f"{flavour}-{match[0]}", flavour, tuple(int(part) for part in match.groups()))
 
 
 def check_server(name: str) -> str:
@@ -40,14 +75,4 @@ def check_server(name: str) -> str:
 
     Raises UsageError otherwise, with those that are known.
     """
-    if name not in SERVERS:
-        raise UsageError(f"unknown server {name!r}; known are {', '.join(SERVERS)}")
-    return name
-
-
-def knows(server: str, variable: str) -> bool:
-    """Tell whether a server starts with this variable in its my.cnf.
-
-    Raises KeyError for a variable that isn't in the table: look it up and enter it there first.
-    """
-    return VARIABLES[variable][server] is not ABSENT
+    return parse_server(name).name
