@@ -99,7 +99,7 @@ def test_one_disk_for_both_pools_is_refused() -> None:
     named = {None: {VdevRole.DATA: SSDS[:2]}, "log": {VdevRole.DATA: [HDDS[0], SSDS[0]]}}
     refusals = decide(Request("tank", TWO, named), seen())
     assert isinstance(refusals, tuple)
-    assert any(one.about == SSDS[0] and "another pool of this layout" in one.why for one in refusals)
+    assert any(one.about == f"tank-log: {SSDS[0]}" and "another pool of this layout" in one.why for one in refusals)
 
 
 def test_a_pool_of_the_name_that_is_not_imported_is_not_made_a_second_time() -> None:

@@ -52,7 +52,7 @@ def test_each_choice_is_explained() -> None:
         "data: sda sdb: all free hdd in mirrors of 2 of equal size",
         "log: sde sdf: the smallest free ssd or nvme in mirrors of 2 of equal size that no role before took",
         "cache: sdg: the largest free ssd or nvme that no role before took",
-        "left alone: sdc (hdd, 4G): free, and no role wants them",
+        "left alone: sdc (hdd, 4G): free, and no role of this pool wants them",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zmysql.layout.existing import Existing, judge
@@ -32,7 +33,9 @@ def decide(request: Request, seen: Seen) -> dict[str, Existing] | tuple[Refusal,
             found[name] = decided
             inventory = without(inventory, decided.plan.devices if decided.plan else ())
         else:
-            against += decided
+            # Where there are several pools, `data` alone doesn't say whose.
+            of = f"{name}: " if len(request.template.pools) > 1 else ""
+            against += (replace(one, about=f"{of}{one.about}") for one in decided)
     return tuple(against) or found
 
 

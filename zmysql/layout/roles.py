@@ -109,7 +109,7 @@ def _assign_free(spec: PoolSpec, inventory: Inventory) -> Assignment | tuple[Ref
         return tuple(refusals)
     if free:
         left = ", ".join(f"{one.name} ({one.media}, {format_size(one.size_bytes)})" for one in free)
-        reasons.append(f"left alone: {left}: free, and no role wants them")
+        reasons.append(f"left alone: {left}: free, and no role of this pool wants them")
     return Assignment(disks, tuple(reasons))
 
 

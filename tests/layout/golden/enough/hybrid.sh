@@ -1,7 +1,7 @@
 # data: sda sdb, sdc sdd, sde sdf: all free hdd in mirrors of 2 of equal size
 # log: sdg sdh: the smallest free ssd or nvme in mirrors of 2 of equal size that no role before took
 # cache: nvme0n1: the largest free ssd or nvme that no role before took
-# left alone: sdi (ssd, 2G), sdj (ssd, 2G), nvme1n1 (nvme, 2G): free, and no role wants them
+# left alone: sdi (ssd, 2G), sdj (ssd, 2G), nvme1n1 (nvme, 2G): free, and no role of this pool wants them
 # ashift 12: the biggest physical sector of these disks has 512 bytes
 zpool create -o ashift=12 -o autotrim=on -O compression=lz4 -O atime=off -O xattr=sa -O redundant_metadata=most -O primarycache=all -O secondarycache=all -O logbias=latency -O sync=standard -O zmysql:template=hybrid -O zmysql:layout=tank -O zmysql:state=creating tank mirror /dev/disk/by-id/scsi-35000c5044ffab298 /dev/disk/by-id/scsi-35000c50cfa2433f5 mirror /dev/disk/by-id/scsi-35000c50ee11a27f5 /dev/disk/by-id/scsi-35000c50974d9f91e mirror /dev/disk/by-id/scsi-35000c5029a542b5b /dev/disk/by-id/scsi-35000c50a58127ff6 log mirror /dev/disk/by-id/scsi-35001517f1f3e336e /dev/disk/by-id/scsi-35001517c7afb1dd9 cache /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_ZMF5EA936E
 zfs create tank/mysql

@@ -1,5 +1,5 @@
 # data: nvme0n1 nvme1n1: all free nvme in mirrors of 2 of equal size
-# left alone: sda (hdd, 4G), sdb (hdd, 4G), sdc (hdd, 4G), sdd (hdd, 4G), sde (hdd, 4G), sdf (hdd, 4G), sdg (ssd, 1G), sdh (ssd, 1G), sdi (ssd, 2G), sdj (ssd, 2G): free, and no role wants them
+# left alone: sda (hdd, 4G), sdb (hdd, 4G), sdc (hdd, 4G), sdd (hdd, 4G), sde (hdd, 4G), sdf (hdd, 4G), sdg (ssd, 1G), sdh (ssd, 1G), sdi (ssd, 2G), sdj (ssd, 2G): free, and no role of this pool wants them
 # ashift 12: the biggest physical sector of these disks has 512 bytes
 zpool create -o ashift=12 -o autotrim=on -O compression=lz4 -O atime=off -O xattr=sa -O redundant_metadata=most -O primarycache=all -O logbias=latency -O sync=standard -O zmysql:template=nvme-mirror -O zmysql:layout=tank -O zmysql:state=creating tank mirror /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_ZMF5EA936E /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_ZM62B14F04
 zfs create tank/mysql

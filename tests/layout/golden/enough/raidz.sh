@@ -1,5 +1,5 @@
 # data: sda sdb sdc sdd sde sdf: all free hdd in raidz2s of 6 of equal size
-# left alone: sdg (ssd, 1G), sdh (ssd, 1G), sdi (ssd, 2G), sdj (ssd, 2G), nvme0n1 (nvme, 2G), nvme1n1 (nvme, 2G): free, and no role wants them
+# left alone: sdg (ssd, 1G), sdh (ssd, 1G), sdi (ssd, 2G), sdj (ssd, 2G), nvme0n1 (nvme, 2G), nvme1n1 (nvme, 2G): free, and no role of this pool wants them
 # ashift 12: the biggest physical sector of these disks has 512 bytes
 zpool create -o ashift=12 -o autotrim=off -O compression=lz4 -O atime=off -O xattr=sa -O redundant_metadata=most -O primarycache=all -O logbias=latency -O sync=standard -O zmysql:template=raidz -O zmysql:layout=tank -O zmysql:state=creating tank raidz2 /dev/disk/by-id/scsi-35000c5044ffab298 /dev/disk/by-id/scsi-35000c50cfa2433f5 /dev/disk/by-id/scsi-35000c50ee11a27f5 /dev/disk/by-id/scsi-35000c50974d9f91e /dev/disk/by-id/scsi-35000c5029a542b5b /dev/disk/by-id/scsi-35000c50a58127ff6
 zfs create tank/mysql
