@@ -25,7 +25,7 @@ def test_each_disk_has_one_rule_by_its_stable_name() -> None:
     found = [LINE.fullmatch(line) for line in lines]
     assert all(found)
     assert [f"/dev/{match['link']}" for match in found if match] == [disk.by_id for disk in NAMED]
-    assert {disk.media for disk in NAMED} == {MediaClass.HDD, MediaClass.SSD}
+    assert {disk.media for disk in NAMED} == set(MediaClass)
     assert [match["rotational"] is not None for match in found if match] == [
         disk.media is not MediaClass.HDD for disk in NAMED
     ]

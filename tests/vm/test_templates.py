@@ -6,6 +6,7 @@ What is wanted is read from the TOML here once more, without zmysql's own reader
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from zmysql.layout.template import load_template, template_names
 from zmysql.units import parse_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from zmysql.host import Completed
     from zmysql.testbed.vm import Guest
@@ -34,14 +35,34 @@ def bare(guest: Guest) -> Iterator[Guest]:
     blank(guest)
 
 
+@pytest.fixture(scope="module")
+def media(guest: Guest) -> dict[str, str]:
+    """Give the class of each disk that is free at first."""
+    blank(guest)
+    listed = json.loads(zmysql("devices", "-j", "--host", f"testbed:{guest.testbed.name}").stdout)["devices"]
+    return {one["name"]: one["class"] for one in listed if not one["used_by"]}
+
+
 def pools_of(template: str) -> dict[str, Mapping[str, Any]]:
     """Give the pools of a template as its file has them, by the names that they get in a layout `tank`."""
     content = tomllib.loads(load_template(template).text)
     return {"tank": content, **{f"tank-{key}": pool for key, pool in content.get("pools", {}).items()}}
 
 
-def create(guest: Guest, template: str) -> Completed:
-    return zmysql("create-pool", "tank", "-t", template, "-y", "--host", f"testbed:{guest.testbed.name}")
+def named_disks(template: str, media: Mapping[str, str]) -> list[str]:
+    """Name as many disks as each role needs at least: more would only take longer."""
+    free, words = sorted(media, key=lambda name: (len(name), name)), list[str]()
+    for pool, wanted in pools_of(template).items():
+        of = pool.removeprefix("tank").removeprefix("-")
+        for role, spec in wanted["vdevs"].items():
+            fitting = [name for name in free if media[name] in spec["class"]][: spec["width"] * spec["min"]]
+            free = [name for name in free if name not in fitting]
+            words += [word for name in fitting for word in (f"--{role}", f"{of}:{name}" if of else name)]
+    return words
+
+
+def create(guest: Guest, template: str, disks: Sequence[str]) -> Completed:
+    return zmysql("create-pool", "tank", "-t", template, *disks, "-y", "--host", f"testbed:{guest.testbed.name}")
 
 
 def value(name: str, text: str) -> object:
@@ -68,16 +89,16 @@ def check_datasets(guest: Guest, pool: str, wanted: Mapping[str, Any]) -> None:
             assert value(prop, text) == value(prop, read) or (prop, text, read) == ("xattr", "sa", "on"), (name, prop)
     for key in wanted["datasets"]:
         assert found[f"{pool}/mysql/{key}"]["mountpoint"] == f"/{pool}/mysql/{key}"
-        owner = guest.run(("stat", "-c", "%U:%G %a", f"/{pool}/mysql/{key}")).stdout.strip()
-        assert owner == "mysql:mysql 750"
+    directories = [f"/{pool}/mysql/{key}" for key in wanted["datasets"]]
+    owners = guest.run(("stat", "-c", "%U:%G %a", *directories)).stdout.splitlines()
+    assert owners == ["mysql:mysql 750"] * len(directories)
 
 
-def check_vdevs(guest: Guest, pool: str, wanted: Mapping[str, Any]) -> None:
+def check_vdevs(guest: Guest, pool: str, wanted: Mapping[str, Any], media: Mapping[str, str]) -> None:
     status = json.loads(guest.run(("zpool", "status", "-jP", pool)).stdout)["pools"][pool]
     assert status["state"] == "ONLINE"
     by_role = {"data": status["vdevs"][pool]["vdevs"], **{role: status.get(at, {}) for role, at in SECTIONS.items()}}
-    media = {one["name"]: one["class"] for one in json.loads(devices(guest))["devices"]}
-    links = dict(line.split() for line in guest.run(("sh", "-c", LINKS)).stdout.splitlines())
+    disk_of = disks_by_id(guest)
     for role, vdevs in by_role.items():
         if role not in wanted["vdevs"]:
             assert not vdevs, (role, vdevs)
@@ -88,31 +109,31 @@ def check_vdevs(guest: Guest, pool: str, wanted: Mapping[str, Any]) -> None:
             leaves = list(vdev["vdevs"]) if "vdevs" in vdev else [vdev["name"]]
             kind = vdev["name"].rsplit("-", 1)[0] if "vdevs" in vdev else "disk"
             assert (kind, len(leaves)) == (spec["kind"], spec["width"])
-            assert all(leaf.startswith("/dev/disk/by-id/") for leaf in leaves)
-            assert {media[links[leaf.rsplit("/", 1)[1]]] for leaf in leaves} <= set(spec["class"]), (role, leaves)
+            assert {media[disk_of[leaf]] for leaf in leaves} <= set(spec["class"]), (role, leaves)
 
 
-LINKS = (
-    'cd /dev/disk/by-id && for link in *; do echo "$link $(lsblk -nro PKNAME "$link" | tail -n 1)"; done | awk NF==2'
-)
-
-
-def devices(guest: Guest) -> str:
-    return zmysql("devices", "-j", "--host", f"testbed:{guest.testbed.name}").stdout
+def disks_by_id(guest: Guest) -> dict[str, str]:
+    """Give the disk of each stable name: sda also for its partition sda1, nvme0n1 for nvme0n1p1."""
+    listed = guest.run(("find", "/dev/disk/by-id", "-type", "l", "-printf", r"%p %l\n")).stdout.splitlines()
+    nodes = {link: target.rsplit("/", 1)[1] for link, target in map(str.split, listed)}
+    return {link: re.sub(r"(?<=^sd[a-z])1$|p1$", "", node) for link, node in nodes.items()}
 
 
 @pytest.mark.parametrize("template", template_names())
-def test_the_pool_is_what_the_file_says_and_again_there_is_nothing_to_do(bare: Guest, template: str) -> None:
+def test_the_pool_is_what_the_file_says_and_again_there_is_nothing_to_do(
+    bare: Guest, media: dict[str, str], template: str
+) -> None:
+    disks = named_disks(template, media)
     blank(bare)
-    done = create(bare, template)
+    done = create(bare, template, disks)
     assert done.exit_status == 0, done
     for pool, wanted in pools_of(template).items():
         got = bare.run(("zpool", "get", "-Hpo", "property,value", "all", pool)).stdout.splitlines()
         properties = dict(line.split("\t") for line in got)
         assert wanted["pool"].items() <= properties.items()
-        check_vdevs(bare, pool, wanted)
+        check_vdevs(bare, pool, wanted, media)
         check_datasets(bare, pool, wanted)
     guids = bare.run(("zpool", "get", "-H", "guid")).stdout
-    again = create(bare, template)
+    again = create(bare, template, disks)
     assert (again.exit_status, again.stdout) == (0, f"tank is as {template} wants it: nothing is to be done\n")
     assert bare.run(("zpool", "get", "-H", "guid")).stdout == guids

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -190,8 +191,9 @@ _SYSTEMS: dict[str, System] = {"Linux": Linux(), "FreeBSD": FreeBSD(), "SunOS": 
 _SOLARIS = re.compile(r"(?:1[01]\.\d|Generic)")
 
 
+@functools.lru_cache(maxsize=8)
 def system_of(host: Host) -> System:
-    """Give the system that a host runs.
+    """Give the system that a host runs; asked once, since it stays and each question to a distant host costs time.
 
     Raises ZmysqlError for one that zmysql doesn't know.
     """
