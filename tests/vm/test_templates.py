@@ -137,3 +137,5 @@ def test_the_pool_is_what_the_file_says_and_again_there_is_nothing_to_do(
     again = create(bare, template, disks)
     assert (again.exit_status, again.stdout) == (0, f"tank is as {template} wants it: nothing is to be done\n")
     assert bare.run(("zpool", "get", "-H", "guid")).stdout == guids
+    audited = zmysql("check", "tank", "-H", "--host", f"testbed:{bare.testbed.name}")
+    assert (audited.exit_status, audited.stdout) == (0, ""), "a fresh pool has no findings"
