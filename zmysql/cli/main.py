@@ -7,7 +7,7 @@ import sys
 import click
 
 from zmysql import __version__
-from zmysql.cli import layout, locality, testbed, trace
+from zmysql.cli import check, layout, locality, snapshot, testbed, trace
 from zmysql.errors import ZmysqlError
 
 
@@ -17,7 +17,7 @@ def cli() -> None:
     """Lay out ZFS pools for MySQL, trace what MySQL reads again, and judge what would pay."""
 
 
-for command in (*layout.commands, trace.trace, locality.locality, testbed.testbed):
+for command in (*layout.commands, check.check, snapshot.snapshot, trace.trace, locality.locality, testbed.testbed):
     cli.add_command(command)
 
 
