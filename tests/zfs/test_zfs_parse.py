@@ -12,8 +12,9 @@ def test_status_gives_vdevs_with_their_roles() -> None:
     assert tank.vdevs == (
         Vdev(VdevRole.DATA, "mirror", ("/dev/sda1", "/dev/sdb1")),
         Vdev(VdevRole.DATA, "mirror", ("/dev/sdc1", "/dev/sdd1")),
-        Vdev(VdevRole.LOG, "mirror", ("/dev/sde1", "/dev/sdf1")),
-        Vdev(VdevRole.CACHE, "disk", ("/dev/sdg1",)),
+        Vdev(VdevRole.DATA, "mirror", ("/dev/sde1", "/dev/sdf1")),
+        Vdev(VdevRole.LOG, "mirror", ("/dev/sdg1", "/dev/sdh1")),
+        Vdev(VdevRole.CACHE, "disk", ("/dev/nvme0n1p1",)),
     )
 
 
@@ -29,7 +30,7 @@ def test_status_gives_raidz_special_and_spares() -> None:
 
 def test_several_pools_and_none() -> None:
     both = capture("debian13-zfs2.3-hybrid", "zpool-status") + capture("debian13-zfs2.3-busy", "zpool-status")
-    assert [len(found.vdevs) for found in parse_status(both)] == [4, 1]
+    assert [len(found.vdevs) for found in parse_status(both)] == [5, 1]
     assert parse_status(capture("debian13-zfs2.3-destroyed", "zpool-status")) == ()
 
 
@@ -43,6 +44,14 @@ def test_get_leaves_out_what_is_not_set() -> None:
     assert found["tank/mysql/data"]["recordsize"] == "16384"
     assert "origin" not in found["tank"]
     assert all(value != "-" for values in found.values() for value in values.values())
+
+
+def test_a_user_property_may_have_tabs_and_newlines_in_it() -> None:
+    said = capture("debian13-zfs2.3-hybrid", "zfs-get").replace(
+        "tank\tatime\toff\tlocal\n", "tank\tatime\toff\tlocal\ntank\torg:note\ta\tb\nc\tlocal\n", 1
+    )
+    assert parse_get(said)["tank"]["atime"] == "off"
+    assert parse_get(said)["tank"]["recordsize"] == "131072"
 
 
 def test_a_pool_has_its_guid_and_its_root_first() -> None:
