@@ -144,10 +144,13 @@ def _run(host: Host, outcome: Outcome, *, quiet: bool) -> Outcome:
 
     left = {}
     for plan in outcome.plans:
+        name = plan.wanted.name
         try:
-            left[plan.wanted.name] = apply(host, plan, say)
+            differs = apply(host, plan, say)
         except ZmysqlError as error:
             return replace(outcome, left=left, failed=str(error))
+        # What no plan changes is still there, whether or not reading back looked for it.
+        left[name] = tuple(dict.fromkeys((*differs, *(stays.difference for stays in outcome.pools[name].stays))))
     return replace(outcome, left=left)
 
 
