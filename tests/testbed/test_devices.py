@@ -3,7 +3,7 @@
 import pytest
 
 from zmysql.errors import UsageError
-from zmysql.testbed.devices import MODELS, parse_disks
+from zmysql.testbed.devices import MODELS, Bus, DeviceModel, parse_disks
 
 
 def test_a_spec_with_a_count_gives_as_many_disks_in_order() -> None:
@@ -26,12 +26,14 @@ def test_identities_stay_from_one_boot_to_the_next() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=lambda model: model.name)
-def test_a_model_fits_the_fields_of_scsi(model: object) -> None:
-    (disk,) = parse_disks("one", (f"{model.name}:1G",))  # type: ignore[attr-defined]
+def test_a_model_fits_the_fields_of_scsi(model: DeviceModel) -> None:
+    (disk,) = parse_disks("one", (f"{model.name}:1G",))
     assert len(disk.model.vendor) <= 8
     assert len(disk.model.product) <= 16
-    assert disk.wwn >> 60 == 5  # an NAA 5 name, 64 bits long
-    assert f"{disk.wwn:016x}"[1:7] == disk.model.oui
+    assert (disk.wwn is None) is (model.bus is Bus.NVME)
+    if disk.wwn is not None:
+        assert disk.wwn >> 60 == 5  # an NAA 5 name, 64 bits long
+        assert f"{disk.wwn:016x}"[1:7] == disk.model.oui
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,8 @@ def test_a_model_fits_the_fields_of_scsi(model: object) -> None:
         ("ssd:4Q", "'4Q' is no size"),
         ("ssd:1M", "under 64M"),
         ("ssd:1G*0x", "MODEL:SIZE"),
-        ("ssd:1G*33", "33 disks"),
+        ("ssd:1G*129", "129 scsi disks"),
+        ("nvme:1G*17", "17 nvme disks"),
     ],
 )
 def test_a_bad_spec_is_refused_with_the_way_out(spec: str, named: str) -> None:

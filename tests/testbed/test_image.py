@@ -8,7 +8,7 @@ import pytest
 from zmysql.host import Local
 from zmysql.testbed import recipe
 from zmysql.testbed.image import built, cache_dir, locked
-from zmysql.testbed.recipe import DEBIAN_13, Pin
+from zmysql.testbed.recipe import DEBIAN_13, Pin, Server
 
 
 def test_every_word_of_the_recipe_is_in_the_key() -> None:
@@ -16,8 +16,13 @@ def test_every_word_of_the_recipe_is_in_the_key() -> None:
         replace(DEBIAN_13, suite="forky"),
         replace(DEBIAN_13, packages=DEBIAN_13.packages[1:]),
         replace(DEBIAN_13, pins=(*DEBIAN_13.pins, Pin("hello", "sid", ""))),
+        replace(DEBIAN_13, servers=(*DEBIAN_13.servers, Server("hello-1", "sid", "1.", ("hello",)))),
     ]
-    assert len({DEBIAN_13.key(), *(other.key() for other in others)}) == 4
+    assert len({DEBIAN_13.key(), *(other.key() for other in others)}) == 5
+
+
+def test_each_other_suite_is_one_to_read_and_the_guests_own_is_none_of_them() -> None:
+    assert DEBIAN_13.other_suites == ("bookworm", "forky", "sid")
 
 
 def test_the_script_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,3 +37,20 @@ def test_what_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(processes, "PATIENCE_S", 1.0)
     processes.end(tmp_path)
     assert os.waitpid(pid, 0)[1] & 0x7F == 9
+
+
+def test_only_those_of_the_named_commands_are_killed(tmp_path: Path) -> None:
+    owned = {processes.MARK: str(tmp_path)}
+    asleep, awake = (
+        Local().start_detached(argv, tmp_path / "log", env=owned)
+        for argv in (["sleep", "60"], ["tail", "-f", "/dev/null"])
+    )
+    try:
+        while {name for _, name in processes.owned(tmp_path)} != {"sleep", "tail"}:
+            time.sleep(0.01)
+        processes.kill(tmp_path, ("slee", "qemu"))
+        assert [pid for pid, _ in processes.owned(tmp_path)] == [awake]
+        assert os.waitpid(asleep, 0)[1] & 0x7F == 9
+    finally:
+        processes.end(tmp_path)
+        os.waitpid(awake, 0)

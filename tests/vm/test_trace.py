@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from zmysql.host import Completed, Host, Process
 
+pytestmark = pytest.mark.usefixtures("installed")
 POOL = "zmtrace"
 RECORD_BYTES = 16384
 PARAMETERS = "/sys/module/zfs/parameters"

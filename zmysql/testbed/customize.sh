@@ -1,27 +1,62 @@
 #!/bin/sh
 # Runs as mmdebstrap's customize hook: finishes the guest's root file system and makes the image of it.
-# usage: customize.sh ROOTFS OUT, with WANTED in the environment: lines of "package suite version-prefix fallback…"
+# usage: customize.sh ROOTFS OUT, with two lists in the environment:
+#   WANTED: lines of "package suite version-prefix fallback…", to install
+#   SERVERS: lines of "name suite version-prefix package…", to unpack into /opt/NAME
 # Prints "STEP text" where a person's progress display should move on, and "SUBSTITUTED wanted got" where a pin failed.
 set -eu
 root=$1 out=$2
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 
 in_root() { chroot "$root" "$@"; }
-candidate() { in_root apt-cache policy "$1" | sed -n "s/^  Candidate: //p"; }
+# The highest version of the suite, not the pinned candidate: the pins keep these suites out of everything else.
+version_in() { in_root apt-cache madison "$2" | awk -F' *[|] *' -v suite="$1" '$3 ~ " " suite "/" {print $2; exit}'; }
 install_from() { suite=$1; shift; in_root apt-get install -q -y --no-install-recommends -t "$suite" "$@"; }
 
 in_root apt-get update -q
 printf '%s\n' "$WANTED" | while read -r package suite prefix fallback; do
     [ -n "$package" ] || continue
     echo "STEP installing $package from $suite"
-    # The highest version of the suite, not the pinned candidate: the pins keep these suites out of everything else.
-    version=$(in_root apt-cache madison "$package" | awk -F' *[|] *' -v suite="$suite" '$3 ~ " " suite "/" {print $2; exit}')
+    version=$(version_in "$suite" "$package")
     case $version in
     "$prefix"*) if [ -n "$version" ] && install_from "$suite" "$package" </dev/null; then continue; fi ;;
     esac
     echo "SUBSTITUTED $package=${version:-none} $fallback"
     # shellcheck disable=SC2086 # the fallback is a list of packages
     [ -z "$fallback" ] || in_root apt-get install -q -y --no-install-recommends $fallback </dev/null
+done
+
+# Gives an unpacked program a name in PATH, such as mariadbd-11.8. --basedir goes last, since --defaults-file must be first.
+wrap() {
+    wrapper=$root/usr/local/bin/${2#*/}-${1#*-}
+    printf '#!/bin/sh\nexec /opt/%s/usr/%s "$@" --basedir=/opt/%s/usr\n' "$1" "$2" "$1" >"$wrapper"
+    chmod 755 "$wrapper"
+}
+printf '%s\n' "$SERVERS" | while read -r name suite prefix packages; do
+    [ -n "$name" ] || continue
+    echo "STEP unpacking $name from $suite"
+    version=$(version_in "$suite" "${packages%% *}")
+    case $version in
+    "$prefix"*) ;;
+    *) echo "SUBSTITUTED $name=${version:-none}, which is left out" && continue ;;
+    esac
+    install -d "$root/tmp/debs" "$root/opt/$name"
+    for package in $packages; do
+        in_root env --chdir=/tmp/debs apt-get download -q "$package/$suite" </dev/null
+    done
+    for deb in "$root"/tmp/debs/*.deb; do
+        in_root dpkg-deb -x "/tmp/debs/${deb##*/}" "/opt/$name"
+        in_root dpkg-deb --show "/tmp/debs/${deb##*/}" | sed "s|^|/opt/$name/|" >>"$out/unpacked"
+    done
+    rm -rf "$root/tmp/debs" "$root/opt/$name/usr/share/man" "$root/opt/$name/usr/share/doc"
+    # Only what the suite lacks is there.
+    echo "/opt/$name/usr/lib/x86_64-linux-gnu" >>"$root/etc/ld.so.conf.d/servers.conf"
+    wrap "$name" sbin/mariadbd
+    wrap "$name" bin/mariadb-install-db
+    ln -s "/opt/$name/usr/bin/mariadb" "$root/usr/local/bin/$name"
+    if in_root ldconfig && in_root ldd "/opt/$name/usr/sbin/mariadbd" | grep 'not found'; then
+        echo "E: $name lacks libraries: name them in the recipe" && exit 1
+    fi
 done
 
 echo "STEP configuring the guest"

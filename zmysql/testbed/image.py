@@ -27,9 +27,8 @@ NEEDED = {  # program: Debian package
     "ssh-keygen": "openssh-client",
     "apt-get": "apt",
 }
-PINNED_LOW = "\n\n".join(
-    f"Package: *\nPin: release n={suite}\nPin-Priority: {priority}" for suite, priority in (("forky", 100), ("sid", 50))
-)
+PRIORITY = {"forky": 100}  # ahead of sid, which has what isn't in forky yet
+LOW_PRIORITY = 50
 CLEAN_TRIES = 5
 FREE_BYTES_NEEDED = 6 << 30
 
@@ -157,10 +156,17 @@ def mirror() -> str:
 def _sources(recipe: Recipe) -> str:
     at = mirror()
     # A mirror that lags keeps an expired Release of the moving suites; it is signed all the same.
-    moving = sorted({pin.suite for pin in recipe.pins})
     lines = [f"deb {at} {recipe.suite} main contrib"]
-    lines += [f"deb [check-valid-until=no] {at} {suite} main" for suite in moving]
+    lines += [f"deb [check-valid-until=no] {at} {suite} main" for suite in recipe.other_suites]
     return "\n".join(lines) + "\n"
+
+
+def _preferences(recipe: Recipe) -> str:
+    """Give the text for apt_preferences(5) that takes nothing unasked from the other suites."""
+    return "\n".join(
+        f"Package: *\nPin: release n={suite}\nPin-Priority: {PRIORITY.get(suite, LOW_PRIORITY)}\n"
+        for suite in recipe.other_suites
+    )
 
 
 def _bootstrap(recipe: Recipe, out: Path, say: Callable[[str], None]) -> None:
@@ -173,7 +179,7 @@ def _bootstrap(recipe: Recipe, out: Path, say: Callable[[str], None]) -> None:
     temporary.mkdir()
     temporary.chmod(0o1777)
     local.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "zmysql-testbed", "-f", str(out / "key")])
-    (out / "preferences").write_text(PINNED_LOW + "\n")
+    (out / "preferences").write_text(_preferences(recipe))
     (out / "sources.list").write_text(_sources(recipe))
     script = out / "customize.sh"
     script.write_text(resources.files("zmysql.testbed").joinpath("customize.sh").read_text(encoding="utf-8"))
@@ -192,7 +198,12 @@ def _bootstrap(recipe: Recipe, out: Path, say: Callable[[str], None]) -> None:
         "/dev/null",
         str(out / "sources.list"),
     ]
-    env = {processes.MARK: str(out), "TMPDIR": str(temporary), "WANTED": "\n".join(pin.line() for pin in recipe.pins)}
+    env = {
+        processes.MARK: str(out),
+        "TMPDIR": str(temporary),
+        "WANTED": "\n".join(pin.line() for pin in recipe.pins),
+        "SERVERS": "\n".join(server.line() for server in recipe.servers),
+    }
     substituted = _follow(argv, env, out / "log", say)
     shutil.rmtree(temporary, ignore_errors=True)
     _take_over(out)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,21 @@ def owned(folder: Path) -> Iterator[tuple[int, str]]:
             continue  # it ended, or is another user's: not ours
 
 
+def kill(folder: Path, names: tuple[str, ...]) -> None:
+    """Kill at once those of the folder's processes whose command names begin with one of `names`; wait until they end.
+
+    Raises ZmysqlError when one doesn't.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while found := [pid for pid, name in owned(folder) if name.startswith(names)]:
+        if time.monotonic() > deadline:
+            raise ZmysqlError(f"processes {found} don't end: they may wait for a disk; try again later")
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+
+
 def end(folder: Path) -> None:
     """End every process that the folder owns: SIGTERM, and SIGKILL for what is left after ten seconds.
 
@@ -45,10 +61,8 @@ def end(folder: Path) -> None:
         if time.monotonic() > deadline + PATIENCE_S:
             raise ZmysqlError(f"processes {found} don't end: they may wait for a disk; try again later")
         for pid, _ in found:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, how)
-            except ProcessLookupError:
-                continue
         if time.monotonic() > deadline:
             how = signal.SIGKILL
         time.sleep(0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zmysql.testbed.accelerator import machine_argv
+from zmysql.testbed.devices import Bus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,13 +34,14 @@ def qemu_argv(image: Image, accelerator: str, port: int, disks: Sequence[Disk], 
     ]
     for index, disk in enumerate(disks):
         argv += ["-drive", f"if=none,id=disk{index},format=raw,cache=none,discard=unmap,file=nbd:unix:disk{index}.sock"]
-        argv += ["-device", ",".join(_scsi_disk(index, disk))]
+        argv += ["-device", _device(index, disk)]
     return argv
 
 
-def _scsi_disk(index: int, disk: Disk) -> list[str]:
+def _device(index: int, disk: Disk) -> str:
     model = disk.model
-    return [
-        f"scsi-hd,bus=scsi.0,scsi-id={index},drive=disk{index},rotation_rate={model.rotation_rate}",
-        f"vendor={model.vendor},product={model.product},serial={disk.serial},wwn={disk.wwn:#x}",
-    ]
+    common = f"drive=disk{index},serial={disk.serial}"
+    if model.bus is Bus.NVME:
+        return f"nvme,{common}"
+    identity = f"vendor={model.vendor},product={model.product},wwn={disk.wwn:#x}"
+    return f"scsi-hd,bus=scsi.0,scsi-id={index},{common},rotation_rate={model.rotation_rate},{identity}"

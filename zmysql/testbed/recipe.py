@@ -22,12 +22,37 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True)
+class Server:
+    """A database server that is unpacked into /opt/NAME, since as a package it excludes the installed one.
+
+    `packages` come from `suite`: first the server's own, whose version must begin with `version_prefix`, then others
+    and the libraries that the guest's suite lacks.
+    """
+
+    name: str
+    suite: str
+    version_prefix: str
+    packages: tuple[str, ...]
+
+    def line(self) -> str:
+        """Give the line that customize.sh reads."""
+        return " ".join((self.name, self.suite, self.version_prefix, *self.packages))
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """A Debian guest. Its key changes with every word of it, and with customize.sh."""
 
     suite: str
     packages: tuple[str, ...]
     pins: tuple[Pin, ...]
+    servers: tuple[Server, ...] = ()
+
+    @property
+    def other_suites(self) -> tuple[str, ...]:
+        """The suites beside the guest's own, from which only what is named here is taken."""
+        named = {pin.suite for pin in self.pins} | {server.suite for server in self.servers}
+        return tuple(sorted(named - {self.suite}))
 
     def key(self) -> str:
         """Give the name of the image in the cache: 16 hex digits over the recipe and the script."""
@@ -57,6 +82,8 @@ DEBIAN_13 = Recipe(
         "openssh-server",
         "bpftrace",
         "sysbench",
+        "liburing2",  # these two are libraries of the unpacked servers
+        "libncurses6",
         "fio",
         "e2fsprogs",  # these four make disks busy in the tests
         "fdisk",
@@ -72,5 +99,9 @@ DEBIAN_13 = Recipe(
         Pin("mysql-server-core", "sid", "9.", ("mariadb-server",)),
         Pin("mysql-client-core", "sid", "9."),
         Pin("dtrace", "sid", "2.", ("bpftrace",)),
+    ),
+    servers=(
+        Server("mariadb-11.8", "trixie", "1:11.8.", ("mariadb-server-core", "mariadb-client-core")),
+        Server("mariadb-10.11", "bookworm", "1:10.11.", ("mariadb-server-core", "mariadb-client-core", "libaio1")),
     ),
 )

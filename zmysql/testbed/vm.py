@@ -9,7 +9,7 @@ import shutil
 import socket
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from zmysql.errors import UsageError, ZmysqlError
 from zmysql.host import SSH_FAILED, Local, Ssh, checked
 from zmysql.testbed import processes
 from zmysql.testbed.accelerator import TCG, choose
-from zmysql.testbed.devices import DEFAULT_DISKS, parse_disks
+from zmysql.testbed.devices import DEFAULT_DISKS, Bus, parse_disks
 from zmysql.testbed.image import Image, build, cache_dir, check_programs, locked
 from zmysql.testbed.nbd import disk_argv, wait_for_sockets
 from zmysql.testbed.qemu import qemu_argv
@@ -39,6 +39,7 @@ CRASH_PATIENCE_S = 3.0
 EXEC_PATIENCE_S = 1.0
 PORT_TRIES = 3
 ORDER_TRIES = 5
+SOCKET = "ssh.sock"
 LONGEST_SOCKET = 90  # a socket's path has 107 characters at most, and ssh adds 17 to it while it binds
 
 
@@ -98,6 +99,11 @@ class Testbed:
         """Tell whether this testbed's QEMU runs."""
         return any(name.startswith("qemu") for _, name in processes.owned(self.folder))
 
+    def is_up(self) -> bool:
+        """Tell whether the guest has booted, and runs."""
+        state = self.state()
+        return state is not None and state.up and self.alive()
+
     def host(self) -> Guest:
         """Give the guest as a Host.
 
@@ -139,7 +145,7 @@ class Testbed:
         spec = Spec(disks, memory_bytes, cpus, image.path.name)
         with self._locked():
             state = self.state()
-            if state is not None and state.up and self.alive():
+            if state is not None and self.is_up():
                 if state.spec != spec:
                     raise ZmysqlError(
                         f"testbed {self.name} is up with other disks, memory, CPUs or image: "
@@ -154,6 +160,27 @@ class Testbed:
                 processes.end(self.folder)
                 raise
             return True
+
+    def power_cut(self, say: Callable[[str], None]) -> None:
+        """Take the guest's power away at once, and boot it again with the same disks; `say` is told each step.
+
+        What the guest had only in its memory is lost. What it had sent to the disks is kept, flushed or not, so it is
+        the cut of a machine whose disks have no cache of their own. Its root disk is again as in the image.
+        Raises ZmysqlError when the testbed was never up, or the guest doesn't come up again.
+        """
+        with self._locked():
+            state = self.state()
+            if state is None:
+                raise ZmysqlError(f"testbed {self.name} isn't up: zmysql testbed up --name {self.name}")
+            say("cutting the guest's power")
+            processes.kill(self.folder, ("qemu", "ssh"))
+            disks = parse_disks(self.name, state.spec.disks)
+            try:
+                # On the port that it had, so that who holds a Guest can go on with it.
+                self._boot(replace(state, up=False), disks, Image(cache_dir() / "images" / state.spec.image), say)
+            except BaseException:
+                processes.kill(self.folder, ("qemu", "ssh"))
+                raise
 
     def down(self) -> bool:
         """End the machine's processes and remove its folder with the disks; give False when there was nothing."""
@@ -178,30 +205,38 @@ class Testbed:
     def _start(self, spec: Spec, disks: Sequence[Disk], image: Image, say: Callable[[str], None]) -> None:
         say("choosing the accelerator")
         accelerator = choose(image)
-        mark = {processes.MARK: str(self.folder)}
-        local = Local()
         say(f"starting {len(disks)} disks")
+        mark = {processes.MARK: str(self.folder)}
         for index, disk in enumerate(disks):
             with (self.folder / f"disk{index}.img").open("wb") as backing:
                 backing.truncate(disk.size_bytes)
-            local.start_detached(disk_argv(image, index, disk), self.folder / f"disk{index}.log", env=mark)
+            Local().start_detached(disk_argv(image, index, disk), self.folder / f"disk{index}.log", env=mark)
         wait_for_sockets(self.folder, len(disks))
+        self._boot(State(spec, _free_port(), accelerator, up=False), disks, image, say)
+
+    def _boot(self, state: State, disks: Sequence[Disk], image: Image, say: Callable[[str], None]) -> None:
+        """Start the machine on the port of `state`, or another if that is taken, and wait until it answers."""
+        mark = {processes.MARK: str(self.folder)}
+        log = self.folder / "qemu.log"
+        how = state.accelerator + (" (no usable KVM)" if state.accelerator == TCG else "")
+        # A killed ssh leaves its socket, and no other takes its place.
+        (self.folder / SOCKET).unlink(missing_ok=True)
         for attempt in range(PORT_TRIES):
-            port = _free_port()
-            self._write(State(spec, port, accelerator, up=False))
-            argv = qemu_argv(image, accelerator, port, disks, size=(spec.cpus, spec.memory_bytes))
-            local.start_detached(argv, self.folder / "qemu.log", env=mark)
-            say(f"booting the guest under {accelerator}" + (" (no usable KVM)" if accelerator == TCG else ""))
-            state = State(spec, port, accelerator, up=True)
+            self._write(state)
+            log.unlink(missing_ok=True)
+            size = (state.spec.cpus, state.spec.memory_bytes)
+            Local().start_detached(qemu_argv(image, state.accelerator, state.port, disks, size=size), log, env=mark)
+            say(f"booting the guest under {how}")
             if self._answers(state):
                 guest = Guest(self, state)
-                local.start_detached(guest.master_argv(), self.folder / "ssh.log", env=mark)
+                Local().start_detached(guest.master_argv(), self.folder / "ssh.log", env=mark)
                 guest.order_disks(disks)
-                self._write(state)
+                self._write(replace(state, up=True))
                 return
-            said = (self.folder / "qemu.log").read_text(errors="replace").strip()
+            said = log.read_text(errors="replace").strip()
             if "host forwarding" not in said or attempt == PORT_TRIES - 1:
                 raise ZmysqlError(f"QEMU ended: {said}" if said else self.crashed())
+            state = replace(state, port=_free_port())
 
     def _write(self, state: State) -> None:
         temporary = self.folder / "state.json.new"
@@ -228,7 +263,7 @@ class Guest(Ssh):
     def __init__(self, testbed: Testbed, state: State) -> None:
         """Reach the guest that `state` describes."""
         key = cache_dir() / "images" / state.spec.image / "key"
-        socket_path = str(testbed.folder / "ssh.sock")
+        socket_path = str(testbed.folder / SOCKET)
         super().__init__(
             "root@127.0.0.1",
             options=[
@@ -268,15 +303,16 @@ class Guest(Ssh):
             time.sleep(0.1)
 
     def order_disks(self, disks: Sequence[Disk]) -> None:
-        """Have the guest name its disks sda, sdb, … as they were declared.
+        """Have the guest name its disks sda, sdb, … and nvme0n1, nvme1n1, … as they were declared.
 
         Raises ZmysqlError when it doesn't, after some tries: whoever opens a disk for a moment keeps its name taken.
         """
         script = resources.files("zmysql.testbed").joinpath("order-disks.sh").read_text(encoding="utf-8")
-        wanted = [disk.serial for disk in disks]
+        wanted = [disk.serial for bus in (Bus.SCSI, Bus.NVME) for disk in disks if disk.model.bus is bus]
         named: list[str] = []
-        for _ in range(ORDER_TRIES):
-            named = self.run(["sh", "-s"], stdin=script).stdout.split()
+        for attempt in range(ORDER_TRIES):
+            how = ("rebind",) if attempt else ()  # which takes seconds, and mostly the order is right
+            named = self.run(["sh", "-s", "--", *how], stdin=script).stdout.split()
             if named == wanted:
                 return
         raise ZmysqlError(f"the guest names its disks in the order {' '.join(named)}, not {' '.join(wanted)}")
