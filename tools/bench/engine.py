@@ -9,10 +9,10 @@ from __future__ import annotations
 import random
 import statistics
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.clock import seconds
 from zmysql.host import Local
 from zmysql.locality.profile import profile
 from zmysql.trace.format import Dataset, Header, read_header
@@ -49,15 +49,8 @@ def write_trace(path: Path, block: Callable[[random.Random], int]) -> Header:
     return read_header(path)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Give the wall time of some work."""
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
-
-
-def main() -> None:
-    """Print a line a trace."""
+def run() -> bool:
+    """Print a line a trace; there is no limit to miss."""
     with tempfile.TemporaryDirectory() as folder:
         for block in (skewed, uniform):
             path = Path(folder) / f"{block.__name__}.trace.gz"
@@ -75,7 +68,4 @@ def main() -> None:
                 f"{block.__name__:8} {REFERENCES:,} reads: exact profile {REFERENCES / engine / 1e6:.1f} M reads/s, "
                 f"gzip -dc alone {REFERENCES / limit / 1e6:.1f} M reads/s; time ratio {ratio:.2f}"
             )
-
-
-if __name__ == "__main__":
-    main()
+    return True

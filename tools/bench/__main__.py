@@ -1,0 +1,21 @@
+"""Runs every measurement; the exit status is 1 when a limit is missed.
+
+usage: python -m bench [engine] [discovery] [creating]
+"""
+
+from __future__ import annotations
+
+import sys
+
+from bench import creating, discovery, engine
+from zmysql.errors import ZmysqlError
+
+ALL = {"engine": engine.run, "discovery": discovery.run, "creating": creating.run}
+
+if __name__ == "__main__":
+    try:
+        held = [ALL[name]() for name in sys.argv[1:] or ALL]
+    except ZmysqlError as error:
+        print(f"zmysql: {error}", file=sys.stderr)
+        sys.exit(error.exit_status)
+    sys.exit(0 if all(held) else 1)

@@ -1,0 +1,162 @@
+"""Faults on layouts that are being made, and what must hold after each of them."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from faults import foreign
+from faults.run import Run
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterable, Sequence
+
+    from faults.layouts import Layout
+    from zmysql.testbed.vm import Testbed
+
+    Chosen = Callable[[Layout, str], bool]
+
+NOTHING_TO_DO = "nothing is to be done"
+LONGEST_DELAY_S = 1.5  # a step takes about that, so the fault comes before, within or after it
+MOST_RUNS = 60
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was done and found. `broken` are the promises that didn't hold, each with the evidence."""
+
+    kills: int = 0
+    boots: int = 0
+    cuts: int = 0  # layouts that were being made when the power went
+    finished: int = 0  # layouts that the last run found complete
+    explained: Counter[str] = field(default_factory=Counter)
+    lost: int = 0
+    touched: int = 0
+    broken: list[str] = field(default_factory=list)
+
+
+class Campaign:
+    """Layouts on one testbed, with a pool and a file system of somebody else's beside them."""
+
+    def __init__(
+        self, bed: Testbed, layouts: Sequence[Layout], foreign_disks: Sequence[str], source: random.Random
+    ) -> None:
+        """Make what is somebody else's on three disks of its own; `source` says how long after a step a fault is."""
+        self.bed, self.layouts = bed, layouts
+        self.counts = Counts()
+        self._host, self._random = bed.host(), source
+        self._faulted: dict[str, set[str]] = {layout.name: set() for layout in layouts}
+        self._guids: dict[str, str] = {}
+        self._foreign_disks = foreign_disks
+        foreign.make(self._host, foreign_disks)
+        self._foreign = foreign.look(self._host, foreign_disks)
+
+    @property
+    def steps(self) -> int:
+        """At how many different steps there was a fault."""
+        return sum(map(len, self._faulted.values()))
+
+    def kill(self, layout: Layout, chosen: Chosen) -> bool:
+        """Kill a run once, at a chosen step; False when the layout is complete."""
+        run = self._run_to_a_step(layout, chosen)
+        if run is None:
+            return False
+        time.sleep(self._random.uniform(0, LONGEST_DELAY_S))
+        run.kill()
+        self.counts.kills += 1
+        self._remember((run,))
+        return True
+
+    def cut_power(self, chosen: Chosen) -> bool:
+        """Cut the power once, while each layout that isn't complete is at a chosen step; False when all are."""
+        runs = []
+        for layout in self.layouts:
+            if run := self._run_to_a_step(layout, chosen):
+                run.stop()
+                runs.append(run)
+        if not runs:
+            return False
+        self._remember(runs)
+        for run in runs:
+            run.go()
+        time.sleep(self._random.uniform(0, LONGEST_DELAY_S))
+        self.bed.power_cut(lambda _: None)
+        for run in runs:
+            run.kill()
+        self.counts.boots += 1
+        self.counts.cuts += len(runs)
+        # As the machine's own service would at boot; what can't be imported, the next run has to explain.
+        self._host.run(("zpool", "import", "-a"), check=False)
+        self._remember(())
+        self.check_foreign(f"power cut {self.counts.boots}")
+        return True
+
+    def check_foreign(self, after: str) -> None:
+        """Check that what is somebody else's is as it was."""
+        now = foreign.look(self._host, self._foreign_disks)
+        if now != self._foreign:
+            self.counts.touched += 1
+            self.counts.broken.append(f"after {after} what is somebody else's was {self._foreign} and is {now}")
+
+    def _run_to_a_step(self, layout: Layout, chosen: Chosen) -> Run | None:
+        """Give a run that is at a chosen step at which there was no fault yet; None when the layout is complete."""
+        faulted, options = self._faulted[layout.name], tuple[str, ...]()
+        for _ in range(MOST_RUNS):
+            run = Run(layout, f"testbed:{self.bed.name}", *options)
+            step = run.until(lambda step: step not in faulted and chosen(layout, step))
+            if step is not None:
+                faulted.add(step)
+                return run
+            self._remember((run,))
+            if run.exit_status == 0 and NOTHING_TO_DO in run.said:
+                self.counts.finished += 1
+                return None
+            options = self._way_out(layout, run) if run.exit_status else ()
+        self.counts.broken.append(f"{layout.template} doesn't converge: {run.said}")
+        return None
+
+    def _way_out(self, layout: Layout, run: Run) -> tuple[str, ...]:
+        """Do what the run said would help, as a person would, and give the options for the next."""
+        said = run.said
+        if "runs `zpool create` for it" in said:
+            time.sleep(1)
+            return self._explained("a killed run's zpool create is still at work")
+        if "isn't imported" in said:
+            done = [self._host.run(("zpool", "import", pool), check=False) for pool in layout.pools]
+            if any(one.exit_status == 0 for one in done):
+                return self._explained("a pool is to be imported")
+            return self._explained("labels of a pool that never was", "--allow-in-use")
+        if "is in use" in said and "--allow-in-use" in said:
+            return self._explained("partitions of a pool that never was", "--allow-in-use")
+        if "its disks are free again" in said:
+            return self._explained("a step failed and was undone")
+        if not any(line.startswith("zmysql: ") for line in said.splitlines()) or "Traceback" in said:
+            self.counts.broken.append(f"{layout.template} failed without a word: {said}")
+        return self._explained(next(line for line in said.splitlines() if line.startswith("zmysql: ")))
+
+    def _explained(self, why: str, *options: str) -> tuple[str, ...]:
+        self.counts.explained[why] += 1
+        return options
+
+    def _remember(self, runs: Iterable[Run]) -> None:
+        """Check that each pool that was there is there still, and take down those that have come to be."""
+        listed = self._host.run(("zpool", "list", "-Ho", "name,guid")).stdout
+        now = dict(line.split("\t") for line in listed.splitlines())
+        for pool, guid in self._guids.items():
+            if now.get(pool) != guid:
+                self.counts.lost += 1
+                self.counts.broken.append(f"the pool {pool} with GUID {guid} is gone; there are {now}")
+        created = {pool for run in runs for pool in _created(run)}
+        self._guids = {pool: guid for pool, guid in now.items() if pool in created or pool in self._guids}
+
+
+def _created(run: Run) -> Iterable[str]:
+    """Give the pools whose `zpool create` has ended well in this run, as the step after it shows."""
+    for step in run.steps()[:-1]:
+        argv = shlex.split(step)
+        if argv[:2] == ["zpool", "create"]:
+            yield from (pool for pool in run.layout.pools if pool in argv)
