@@ -58,6 +58,11 @@ START = (
 )
 STOP = "kill $(cat /tmp/zmcheck.pid); while test -e /tmp/zmcheck.pid; do sleep 0.2; done"
 
+# What hybrid is made of here; the others stay free.
+DISKS = (
+    *(word for name in ("sda", "sdb", "sdc", "sdd") for word in ("--data", name)),
+    *("--log", "sdg", "--log", "sdh", "--cache", "sdi"),
+)
 # Before mysqld runs: the disks go by the kernel's names.
 RENAME = "zpool export tank && zpool import -d /dev tank"
 SEED = f"""
@@ -79,7 +84,7 @@ for start in 4 260 516 772 1028; do  # the first five metaslabs, behind the labe
 done
 zpool scrub -w tank
 zpool offline tank /dev/sdb1
-zpool detach tank /dev/sdf1
+zpool detach tank /dev/sdh1
 # Whatever the ARC had before: three quarters of the memory, and then a size that ZFS doesn't take.
 awk '$1 == "MemTotal:" {{ printf "%.0f", $2 * 768 }}' /proc/meminfo >{PARAMETERS}/zfs_arc_max
 for set in zfs_arc_max=33554432 l2arc_write_max=1024 l2arc_rebuild_enabled=0 l2arc_noprefetch=0 zfs_nocacheflush=1; do
@@ -103,20 +108,20 @@ SEEDED = {
         "innodb_doublewrite",
         "records smaller than a page in /tank/mysql/data/shop/orders.ibd",
     ),
-    "kernel-names": ("tank", "/dev/sda1 /dev/sdb1 /dev/sdc1 /dev/sdd1 /dev/sde1 /dev/sdg1"),
+    "kernel-names": ("tank", "/dev/sda1 /dev/sdb1 /dev/sdc1 /dev/sdd1 /dev/sdg1 /dev/sdi1"),
     "l2arc-direct-io": ("tank/mysql/data", "innodb_flush_method=O_DIRECT, direct=standard"),
     "l2arc-primarycache": ("tank/mysql/data", "primarycache=metadata"),
     "l2arc-rebuild-off": ("l2arc_rebuild_enabled", "l2arc_rebuild_enabled=0"),
     "l2arc-secondarycache": ("tank/mysql/data", "secondarycache=metadata"),
     "l2arc-write-max": ("l2arc_write_max", "l2arc_write_max=1024: 24 days to fill 2.0G"),
-    "log-unmirrored": ("tank", "log vdev: disk /dev/sde1"),
+    "log-unmirrored": ("tank", "log vdev: disk /dev/sdg1"),
     "logbias-bypasses-log": ("tank/mysql/redo", "logbias=throughput"),
     "memory-overcommitted": ("zfs_arc_max", "innodb_buffer_pool_size 1.5G >"),
     "native-aio": ("innodb_use_native_aio", "innodb_use_native_aio=ON"),
     "old-records": ("tank/mysql/data", "records of 8K in orders.ibd; recordsize=16K"),
     "property-drift": ("tank", "redundant_metadata=all, the template's is most"),
     "scrub-old": ("tank", "last scrub on "),
-    "ssd-untrimmed": ("tank", "autotrim=off; /dev/sde1: untrimmed"),
+    "ssd-untrimmed": ("tank", "autotrim=off; /dev/sdg1: untrimmed"),
     "swap-on-zvol": ("tank/swap", "swap on /dev/zvol/tank/swap"),
     "sync-disabled": ("tank/mysql/binlog", "sync=disabled"),
     "tables-in-system-tablespace": ("innodb_file_per_table", "innodb_file_per_table=OFF"),
@@ -172,7 +177,7 @@ def fresh(guest: Guest) -> Iterator[Guest]:
     names = ("zfs_arc_max", "l2arc_write_max", "l2arc_rebuild_enabled", "l2arc_noprefetch", "zfs_nocacheflush")
     before = {name: guest.read_text(f"{PARAMETERS}/{name}").strip() for name in names}
     c_max = sh(guest, "awk '$1 == \"c_max\" {print $3}' /proc/spl/kstat/zfs/arcstats").strip()
-    done = zmysql("create-pool", "tank", "-t", "hybrid", "-y", "--host", f"testbed:{guest.testbed.name}")
+    done = zmysql("create-pool", "tank", "-t", "hybrid", *DISKS, "-y", "--host", f"testbed:{guest.testbed.name}")
     assert done.exit_status == 0, done
     began_s = int(sh(guest, "date +%s"))
     yield guest
@@ -264,7 +269,7 @@ def test_the_mending_commands_mend(mended: Report) -> None:
 def test_writes_beyond_the_rating_of_an_ssd_are_found(faulty: Facts) -> None:
     report = audit(replace(faulty, dwpd=0.001))
     worn = [finding for finding in report.findings if finding.id == "ssd-wear"]
-    assert "/dev/sde1" in {finding.of for finding in worn}
+    assert "/dev/sdg1" in {finding.of for finding in worn}
     assert all("DWPD, rated for 0.001" in finding.evidence.value for finding in worn)
 
 

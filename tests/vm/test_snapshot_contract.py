@@ -80,8 +80,8 @@ def pool(guest: Host) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def library(guest: Host) -> Iterator[InGuest]:
-    with guest.start(("/opt/zmysql/bin/python", "-c", SERVE), feed=True) as process:
+def library(installed: Host) -> Iterator[InGuest]:
+    with installed.start(("/opt/zmysql/bin/python", "-c", SERVE), feed=True) as process:
         yield InGuest(process)
 
 

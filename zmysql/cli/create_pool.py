@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zmysql.host import Host
-    from zmysql.layout.model import Template
+    from zmysql.layout.model import Difference, Template
 
 F = TypeVar("F", bound="Callable[..., object]")
 
@@ -142,7 +142,7 @@ def _run(host: Host, outcome: Outcome, *, quiet: bool) -> Outcome:
         if not quiet:
             click.echo(shlex.join(step), err=True)
 
-    left = {}
+    left: dict[str, tuple[Difference, ...]] = {}
     for plan in outcome.plans:
         name = plan.wanted.name
         try:
