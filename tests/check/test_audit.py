@@ -10,7 +10,8 @@ from audited import facts, foreign, having, with_pool
 from captures import capture
 
 from zmysql.check.audit import audit
-from zmysql.check.model import Need, Severity
+from zmysql.check.facts import Need
+from zmysql.check.model import Severity
 from zmysql.check.read import machine_facts, with_server, with_template
 from zmysql.errors import UsageError
 

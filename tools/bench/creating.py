@@ -6,9 +6,11 @@ and so looks at the disks, asks again before it acts, and reads back; the script
 
 from __future__ import annotations
 
+import io
 import statistics
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +62,8 @@ def own_seconds(bed: Testbed) -> float:
     guest = Timed(bed, state)
     context = create_pool.make_context("create-pool", [POOL, "-t", TEMPLATE, "-y"])
     context.params["host"] = guest
-    took = seconds(lambda: create_pool.invoke(context))
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        took = seconds(lambda: create_pool.invoke(context))
     # And the start of the program, which commands don't take part in.
     return took - guest.waited_s + seconds(lambda: Local().run((ZMYSQL, "--version")))
 

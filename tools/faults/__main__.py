@@ -109,6 +109,7 @@ def main() -> int:
                 continue
             made = campaign(bed, templates, source)
             run(made)
+            made.finish()
             held &= report(kind, made)
     finally:
         if not given.keep:

@@ -32,7 +32,7 @@ class Counts:
     kills: int = 0
     boots: int = 0
     cuts: int = 0  # layouts that were being made when the power went
-    finished: int = 0  # layouts that the last run found complete
+    finished: int = 0  # layouts that were complete at the very end
     explained: Counter[str] = field(default_factory=Counter)
     lost: int = 0
     touched: int = 0
@@ -51,6 +51,7 @@ class Campaign:
         self._host, self._random = bed.host(), source
         self._faulted: dict[str, set[str]] = {layout.name: set() for layout in layouts}
         self._guids: dict[str, str] = {}
+        self._complete: set[str] = set()
         self._foreign_disks = foreign_disks
         foreign.make(self._host, foreign_disks)
         self._foreign = foreign.look(self._host, foreign_disks)
@@ -75,7 +76,7 @@ class Campaign:
         """Cut the power once, while each layout that isn't complete is at a chosen step; False when all are."""
         runs = []
         for layout in self.layouts:
-            if run := self._run_to_a_step(layout, chosen):
+            if layout.name not in self._complete and (run := self._run_to_a_step(layout, chosen)):
                 run.stop()
                 runs.append(run)
         if not runs:
@@ -95,6 +96,14 @@ class Campaign:
         self.check_foreign(f"power cut {self.counts.boots}")
         return True
 
+    def finish(self) -> None:
+        """Let each layout be finished in peace, and count those on which nothing is left to do."""
+        self._complete.clear()
+        for layout in self.layouts:
+            self._run_to_a_step(layout, lambda _, __: False)
+        self.counts.finished = len(self._complete)
+        self.check_foreign("all of it")
+
     def check_foreign(self, after: str) -> None:
         """Check that what is somebody else's is as it was."""
         now = foreign.look(self._host, self._foreign_disks)
@@ -113,7 +122,7 @@ class Campaign:
                 return run
             self._remember((run,))
             if run.exit_status == 0 and NOTHING_TO_DO in run.said:
-                self.counts.finished += 1
+                self._complete.add(layout.name)
                 return None
             options = self._way_out(layout, run) if run.exit_status else ()
         self.counts.broken.append(f"{layout.template} doesn't converge: {run.said}")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from zmysql.check import tunables
 from zmysql.check.datasets import Wrong, property_hits
-from zmysql.check.facts import DURABLE, TABLESPACES
-from zmysql.check.model import Evidence, Hit, Need, Rule, Severity, rule
+from zmysql.check.facts import DURABLE, TABLESPACES, Need
+from zmysql.check.model import Evidence, Hit, Rule, Severity, rule
 from zmysql.layout.rules.sizes import HEADERS_REFUSE
 from zmysql.platforms.device import MediaClass
 from zmysql.units import format_size

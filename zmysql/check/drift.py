@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from zmysql.check.model import Evidence, Hit, Need, Severity, rule
+from zmysql.check.facts import Need
+from zmysql.check.model import Evidence, Hit, Severity, rule
 from zmysql.layout.compare import compare_with_template, state_of
 from zmysql.layout.plan import COMPLETE, hand_over
 from zmysql.layout.reconcile import changes

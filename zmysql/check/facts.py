@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from zmysql.zfs.properties import type_of_dataset_property
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
-    from zmysql.check.model import Need
     from zmysql.check.mysqld import Server
     from zmysql.layout.model import Inventory, PoolSpec, Template
     from zmysql.platforms.device import MediaClass
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 # What holds pages of tables, and what the server writes that has to survive.
 TABLESPACES = ("data", "system", "undo")
 DURABLE = (*TABLESPACES, "doublewrite", "redo", "binlog", "relay")
+
+
+class Need(StrEnum):
+    """A kind of fact that can be missing, and without which some rules can't be run."""
+
+    SERVER = "server"
+    PLACES = "places"
+    FILES = "files"
+    TEMPLATE = "template"
+    ASHIFT = "ashift"
+    PARAMETERS = "parameters"
+    ARC = "arc"
+    MEMORY = "memory"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from zmysql.check import tunables
 from zmysql.check.datasets import Wrong, property_hits
 from zmysql.check.disks import attach_partner
-from zmysql.check.facts import DURABLE
-from zmysql.check.model import Evidence, Hit, Need, Severity, rule
+from zmysql.check.facts import DURABLE, Need
+from zmysql.check.model import Evidence, Hit, Severity, rule
 from zmysql.platforms.device import MediaClass
 from zmysql.zfs.model import VdevRole
 

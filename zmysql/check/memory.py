@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zmysql.check import tunables
-from zmysql.check.model import Evidence, Hit, Need, Severity, rule
+from zmysql.check.facts import Need
+from zmysql.check.model import Evidence, Hit, Severity, rule
 from zmysql.mysql.sizing import LEAST_ARC_BYTES, system_bytes
 from zmysql.units import format_size
 from zmysql.zfs.model import VdevRole

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from zmysql.check.facts import Facts
+    from zmysql.check.facts import Facts, Need
     from zmysql.zfs.commands import Argv
 
 
@@ -23,19 +23,6 @@ class Severity(StrEnum):
     CRITICAL = "critical"
     WARNING = "warning"
     NOTE = "note"
-
-
-class Need(StrEnum):
-    """A kind of fact that can be missing, and without which some rules can't be run."""
-
-    SERVER = "server"
-    PLACES = "places"
-    FILES = "files"
-    TEMPLATE = "template"
-    ASHIFT = "ashift"
-    PARAMETERS = "parameters"
-    ARC = "arc"
-    MEMORY = "memory"
 
 
 @dataclass(frozen=True, slots=True)

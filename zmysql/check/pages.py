@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from zmysql.check.datasets import Wrong, property_hits
-from zmysql.check.facts import TABLESPACES
-from zmysql.check.model import Evidence, Hit, Need, Severity, rule
+from zmysql.check.facts import TABLESPACES, Need
+from zmysql.check.model import Evidence, Hit, Severity, rule
 from zmysql.units import format_size
 
 if TYPE_CHECKING:

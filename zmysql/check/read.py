@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from zmysql.check import source
-from zmysql.check.facts import TABLESPACES, Facts, File, Leaf, PoolFacts, Top
-from zmysql.check.model import Need
+from zmysql.check.facts import TABLESPACES, Facts, File, Leaf, Need, PoolFacts, Top
 from zmysql.check.mysqld import Place, Server, wanted_places
 from zmysql.errors import UsageError
 from zmysql.layout.fit import fit

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zmysql.check.disks import FAST
-from zmysql.check.model import Evidence, Hit, Need, Severity, rule
+from zmysql.check.facts import Need
+from zmysql.check.model import Evidence, Hit, Severity, rule
 from zmysql.zfs.model import VdevRole
 
 if TYPE_CHECKING:

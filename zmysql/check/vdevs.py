@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from zmysql.check.disks import attach_partner
-from zmysql.check.model import Evidence, Hit, Need, Severity, rule
+from zmysql.check.facts import Need
+from zmysql.check.model import Evidence, Hit, Severity, rule
 from zmysql.layout.rules.sectors import MOST_ASHIFT
 from zmysql.zfs.model import VdevRole
 
