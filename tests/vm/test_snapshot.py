@@ -70,7 +70,7 @@ def pools(guest: Host) -> Iterator[None]:
     made = {ONE: (ONE, ("data", "redo", "binlog")), TWO: (TWO, ("data",))}
     made |= {f"{TWO}-log": (TWO, ("redo", "binlog"))}
     try:
-        for disk, (pool, (layout, datasets)) in zip(ssds, made.items(), strict=True):
+        for disk, (pool, (layout, datasets)) in zip(ssds[: len(made)], made.items(), strict=True):
             options = f"-O zmysql:layout={layout} -O zmysql:state=complete -O recordsize=16K -O atime=off"
             names = " ".join(f"{pool}/mysql/{name}" for name in datasets)
             sh(
