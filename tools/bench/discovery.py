@@ -15,7 +15,7 @@ from zmysql.layout.inventory import with_pools
 from zmysql.platforms.linux import parse_disks
 from zmysql.zfs.parse import parse_status
 
-MACHINE = Path(__file__).parents[2] / "tests" / "machines" / "debian13-zfs2.3-hybrid"
+MACHINE = Path(__file__).parents[2] / "tests" / "machines" / "debian13-zfs2.3-special"
 COPIES = 25
 RUNS = 7
 LIMIT_S = 0.2
@@ -30,7 +30,7 @@ def copied(file: str, copy: int) -> str:
     text = re.sub(r"by-diskseq/(\d+)", rf"by-diskseq/{copy}00\1", text)
     # Serial numbers and world wide names, also where they are part of a link's name.
     text = re.sub(r"(?<=000)0(?=[0-9a-f]{4}\b)", f"{copy:02x}", text)
-    return text.replace("ZMvm-", f"ZMvm{copy}-").replace("tank", f"tank{copy}")
+    return text.replace("ZMvm-", f"ZMvm{copy}-").replace("wide", f"wide{copy}")
 
 
 def run() -> bool:
