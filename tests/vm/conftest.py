@@ -60,13 +60,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def testbed() -> Iterator[Testbed]:
     """Give a testbed with the disks above."""
     bed = Testbed("-".join(filter(None, (KEPT or "pytest", WORKER))))
-    if not KEPT:
-        bed.down()
-    if not bed.is_up():
-        bed.up(say, DISKS, memory_bytes=MEMORY_BYTES)
-    yield bed
-    if not KEPT:
-        bed.down()
+    # Two sessions would take each other's guest away.
+    with locked(bed.folder.with_suffix(".session"), lambda: say(f"waiting for a session that has {bed.name}")):
+        if not KEPT:
+            bed.down()
+        if not bed.is_up():
+            bed.up(say, DISKS, memory_bytes=MEMORY_BYTES)
+        yield bed
+        if not KEPT:
+            bed.down()
 
 
 @pytest.fixture(scope="session")

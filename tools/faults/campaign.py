@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     Chosen = Callable[[Layout, str], bool]
 
 NOTHING_TO_DO = "nothing is to be done"
-LONGEST_DELAY_S = 1.5  # a step takes about that, so the fault comes before, within or after it
+LONGEST_STEP_S = {True: 8.0, False: 1.2}  # about that takes a `zpool create`, and any other step
 MOST_RUNS = 60
 
 
@@ -66,7 +65,7 @@ class Campaign:
         run = self._run_to_a_step(layout, chosen)
         if run is None:
             return False
-        time.sleep(self._random.uniform(0, LONGEST_DELAY_S))
+        self._let((run,))
         run.kill()
         self.counts.kills += 1
         self._remember((run,))
@@ -74,17 +73,12 @@ class Campaign:
 
     def cut_power(self, chosen: Chosen) -> bool:
         """Cut the power once, while each layout that isn't complete is at a chosen step; False when all are."""
-        runs = []
-        for layout in self.layouts:
-            if layout.name not in self._complete and (run := self._run_to_a_step(layout, chosen)):
-                run.stop()
-                runs.append(run)
+        unfinished = [layout for layout in self.layouts if layout.name not in self._complete]
+        runs = [run for layout in unfinished if (run := self._run_to_a_step(layout, chosen))]
         if not runs:
             return False
         self._remember(runs)
-        for run in runs:
-            run.go()
-        time.sleep(self._random.uniform(0, LONGEST_DELAY_S))
+        self._let(runs)
         self.bed.power_cut(lambda _: None)
         for run in runs:
             run.kill()
@@ -111,11 +105,18 @@ class Campaign:
             self.counts.touched += 1
             self.counts.broken.append(f"after {after} what is somebody else's was {self._foreign} and is {now}")
 
+    def _let(self, runs: Sequence[Run]) -> None:
+        """Let the runs do the steps at which they are, and wait some part of the time that these take."""
+        longest = max(LONGEST_STEP_S[run.steps()[-1].startswith("zpool create ")] for run in runs)
+        for run in runs:
+            run.let()
+        time.sleep(self._random.uniform(0, longest))
+
     def _run_to_a_step(self, layout: Layout, chosen: Chosen) -> Run | None:
         """Give a run that is at a chosen step at which there was no fault yet; None when the layout is complete."""
         faulted, options = self._faulted[layout.name], tuple[str, ...]()
         for _ in range(MOST_RUNS):
-            run = Run(layout, f"testbed:{self.bed.name}", *options)
+            run = Run(layout, self.bed.name, *options)
             step = run.until(lambda step: step not in faulted and chosen(layout, step))
             if step is not None:
                 faulted.add(step)
@@ -159,13 +160,5 @@ class Campaign:
             if now.get(pool) != guid:
                 self.counts.lost += 1
                 self.counts.broken.append(f"the pool {pool} with GUID {guid} is gone; there are {now}")
-        created = {pool for run in runs for pool in _created(run)}
+        created = {pool for run in runs for pool in run.created()}
         self._guids = {pool: guid for pool, guid in now.items() if pool in created or pool in self._guids}
-
-
-def _created(run: Run) -> Iterable[str]:
-    """Give the pools whose `zpool create` has ended well in this run, as the step after it shows."""
-    for step in run.steps()[:-1]:
-        argv = shlex.split(step)
-        if argv[:2] == ["zpool", "create"]:
-            yield from (pool for pool in run.layout.pools if pool in argv)

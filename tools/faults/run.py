@@ -1,13 +1,12 @@
-"""One run of `create-pool`, which can be stopped at a step, go on, and be killed."""
+"""One run of `create-pool`, which goes on from step to step as it is let, and can be killed."""
 
 from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
+import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,20 +18,25 @@ if TYPE_CHECKING:
     from faults.layouts import Layout
 
 # The first words of a plan's steps: everything else that it prints is for the person.
-_COMMANDS = ("zpool ", "zfs ", "chown ", "chmod ")
+_STEPS = ("zpool create ", "zfs create ", "zfs set ", "chown ", "chmod ")
 LONGEST_S = 600.0
-ZMYSQL = str(Path(sys.executable).with_name("zmysql"))
 
 
 class Run:
-    """A process of its own, so that it can be killed; it says each step before it runs it."""
+    """A process of its own, so that it can be killed. It says each step, and waits until it may run it."""
 
-    def __init__(self, layout: Layout, host: str, *options: str) -> None:
-        """Start `zmysql create-pool` for a layout on a host, as for --host."""
+    def __init__(self, layout: Layout, testbed: str, *options: str) -> None:
+        """Start `zmysql create-pool` for a layout on a testbed's guest."""
         self.layout = layout
-        argv = [ZMYSQL, "create-pool", *layout.argv, "--host", host, "--yes", *options]
-        self._process = Local().start(argv, merge_stderr=True)
+        self._let = 0  # how many steps may run
         self._said = b""
+        self._folder = tempfile.TemporaryDirectory()
+        pipe = Path(self._folder.name) / "pipe"
+        os.mkfifo(pipe)
+        self._pipe = os.open(pipe, os.O_RDWR)  # so that this doesn't wait for the other end
+        gated = [sys.executable, str(Path(__file__).with_name("gated.py")), str(pipe)]
+        argv = ["create-pool", *layout.argv, "--host", f"testbed:{testbed}", "--yes", *options]
+        self._process = Local().start([*gated, *argv], merge_stderr=True)
 
     @property
     def said(self) -> str:
@@ -45,54 +49,55 @@ class Run:
         return self._process.poll()
 
     def steps(self) -> list[str]:
-        """Give the steps that it has begun, or was about to."""
+        """Give the steps that it has said. The last waits, unless it was let run."""
         whole = self.said[: self.said.rfind("\n") + 1]
-        return [line for line in whole.splitlines() if line.startswith(_COMMANDS)]
+        return [line for line in whole.splitlines() if line.startswith(_STEPS)]
 
     def until(self, wanted: Callable[[str], bool]) -> str | None:
-        """Wait for a step that is wanted, and give it; None when the run ended before.
+        """Let it run up to a step that is wanted, which waits, and give that; None when it ended before.
 
-        Raises TimeoutError when neither comes.
+        Raises TimeoutError when it does nothing for long.
         """
         deadline = time.monotonic() + LONGEST_S
         while time.monotonic() < deadline:
-            goes_on = self._read(1.0)
-            if step := next(filter(wanted, self.steps()), None):
-                return step
+            goes_on = self._read()
+            for step in self.steps()[self._let :]:
+                if wanted(step):
+                    return step
+                self.let()
             if not goes_on:
                 self._end()
                 return None
-        raise TimeoutError(f"create-pool is silent: {self.said}")
+        raise TimeoutError(f"create-pool does nothing: {self.said}")
 
-    def stop(self) -> None:
-        """Let it stand still. A command that it has already begun on the other machine goes on to its end."""
-        self._signal(signal.SIGSTOP)
-
-    def go(self) -> None:
-        """Let it go on."""
-        self._signal(signal.SIGCONT)
+    def let(self) -> None:
+        """Let the step run that waits."""
+        self._let += 1
+        os.write(self._pipe, b".")
 
     def kill(self) -> None:
-        """Kill it as `kill -9` does, and wait until it is gone."""
-        self._signal(signal.SIGKILL)
-        while self._read(1.0):
+        """Kill it as `kill -9` does. A command that it began on the other machine goes on to its end."""
+        self._process.kill()
+        while self._read():
             pass
         self._end()
 
-    def _signal(self, number: signal.Signals) -> None:
-        if self.exit_status is None:
-            with suppress(ProcessLookupError):
-                os.kill(self._process.pid, number)
+    def created(self) -> list[str]:
+        """Give the pools whose `zpool create` has ended well, as the step after it shows."""
+        words = [set(step.split(" ")) for step in self.steps()[:-1] if step.startswith("zpool create ")]
+        return [pool for pool in self.layout.pools if any(pool in of_one for of_one in words)]
 
-    def _read(self, patience_s: float) -> bool:
-        """Read what there is; give False when there will be no more."""
+    def _read(self) -> bool:
+        """Read what there is, waiting a moment for it; give False when there will be no more."""
         descriptor = self._process.stdout_fd
-        if not select.select([descriptor], [], [], patience_s)[0]:
+        if not select.select([descriptor], [], [], 1.0)[0]:
             return True
         text = os.read(descriptor, 1 << 16)
         self._said += text
         return bool(text)
 
     def _end(self) -> None:
+        os.close(self._pipe)
+        self._folder.cleanup()
         with self._process:
             self._process.wait()

@@ -241,10 +241,10 @@ def _follow(argv: list[str], env: dict[str, str], log: Path, say: Callable[[str]
                 say(step)
         status = process.wait()
     if status != 0:
-        tail = [
-            line for line in log.read_text(errors="replace").splitlines() if line.startswith(("E: ", "Err:", "dpkg: "))
-        ]
-        why = (tail or ["see the log"])[0]
+        lines = log.read_text(errors="replace").splitlines()
+        # dpkg grumbles in builds that succeed, too.
+        errors = [line for begin in (("E: ", "Err:"), "dpkg: ") for line in lines if line.startswith(begin)]
+        why = (errors or ["see the log"])[0]
         kept = log.parent.with_suffix(".log")
         raise ZmysqlError(f"building the testbed's image failed while {said or 'starting'}: {why} (log: {kept})")
     return substituted
