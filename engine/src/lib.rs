@@ -11,5 +11,6 @@ pub mod hash;
 pub mod profile;
 #[cfg(feature = "python")]
 mod py;
+pub mod reads;
 pub mod stack;
 pub mod trace;

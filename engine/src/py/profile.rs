@@ -1,15 +1,12 @@
-//! The Python face: `zmysql/locality/_engine.pyi` documents it.
+//! The figures of a trace that is read once, and not kept.
 
 use std::path::PathBuf;
 
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
+use super::interrupted;
 use crate::profile::{Profile, Profiler};
 use crate::trace::{read_file, Class, Expected};
-
-create_exception!(_engine, TraceUnreadable, PyException);
 
 #[pyclass(frozen, name = "Profile", module = "zmysql.locality._engine")]
 struct PyProfile(Profile);
@@ -82,29 +79,16 @@ impl PyProfile {
 #[pyfunction]
 #[pyo3(signature = (path, *, complete, records))]
 fn profile(py: Python<'_>, path: PathBuf, complete: bool, records: Option<u64>) -> PyResult<PyProfile> {
-    let mut interrupted = Ok(());
+    let mut stopped = Ok(());
     let mut profiler = Profiler::default();
     let expected = Expected { complete, records };
-    let read = py.detach(|| {
-        read_file(
-            &path,
-            expected,
-            |record| profiler.record(record),
-            |_| {
-                // Ctrl-C reaches a Python program only when it is asked for.
-                interrupted = Python::attach(|py| py.check_signals());
-                interrupted.is_ok()
-            },
-        )
-    });
-    interrupted?;
-    let profile = read.and_then(|_| py.detach(|| profiler.finish()));
-    profile.map(PyProfile).map_err(|error| TraceUnreadable::new_err(error.to_string()))
+    let read =
+        py.detach(|| read_file(&path, expected, |record| profiler.record(record), |_| !interrupted(&mut stopped)));
+    stopped?;
+    Ok(PyProfile(read.and_then(|_| py.detach(|| profiler.finish()))?))
 }
 
-#[pymodule]
-fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyProfile>()?;
-    module.add_function(wrap_pyfunction!(profile, module)?)?;
-    module.add("TraceUnreadable", module.py().get_type::<TraceUnreadable>())
+    module.add_function(wrap_pyfunction!(profile, module)?)
 }

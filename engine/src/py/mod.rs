@@ -1,0 +1,31 @@
+//! The Python face, one file for each analysis: `zmysql/locality/_engine.pyi` documents it.
+
+mod profile;
+mod reads;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+use crate::trace::TraceError;
+
+create_exception!(_engine, TraceUnreadable, PyException);
+
+impl From<TraceError> for PyErr {
+    fn from(error: TraceError) -> Self {
+        TraceUnreadable::new_err(error.to_string())
+    }
+}
+
+/// Asks Python whether Ctrl-C was pressed, which it can't do while the engine works; then the work is to stop.
+fn interrupted(found: &mut PyResult<()>) -> bool {
+    *found = Python::attach(|py| py.check_signals());
+    found.is_err()
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("TraceUnreadable", module.py().get_type::<TraceUnreadable>())?;
+    profile::register(module)?;
+    reads::register(module)
+}

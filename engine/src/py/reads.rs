@@ -1,0 +1,37 @@
+//! A trace that is kept in memory, for every analysis that looks at it more than once.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+
+use super::interrupted;
+use crate::reads::Reads;
+use crate::trace::Expected;
+
+#[pyclass(frozen, name = "Reads", module = "zmysql.locality._engine")]
+pub(super) struct PyReads(pub Reads);
+
+#[pymethods]
+impl PyReads {
+    fn __len__(&self) -> usize {
+        self.0.block.len()
+    }
+
+    fn objects(&self) -> Vec<(u64, u64, u8)> {
+        self.0.objects.iter().map(|o| (o.objset, o.object, o.level)).collect()
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (path, *, complete, records))]
+fn load(py: Python<'_>, path: PathBuf, complete: bool, records: Option<u64>) -> PyResult<PyReads> {
+    let mut stopped = Ok(());
+    let loaded = py.detach(|| Reads::load(&path, Expected { complete, records }, |_| !interrupted(&mut stopped)));
+    stopped?;
+    Ok(PyReads(loaded?))
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyReads>()?;
+    module.add_function(wrap_pyfunction!(load, module)?)
+}
