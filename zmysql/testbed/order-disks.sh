@@ -4,8 +4,9 @@
 # of their PCI slots. Linux probes disks in parallel, so that each boot may name them otherwise; binding one through sysfs
 # waits for it.
 set -eu
-udevadm settle # who holds a disk open holds its name
-
+udevadm settle --timeout=900 # its own limit is for machines; who holds a disk open holds its name
+# On a busy machine that emulates, udev takes longer than the two minutes that it is given otherwise.
+udevadm settle --timeout=900 # who holds a disk open holds its name
 bound() { find "$1" -name '[0-9]*:*' -printf '%f\n' 2>/dev/null; }
 rebind() { # DRIVER DEVICE…: gives the names in the order of the devices
     driver=$1
@@ -20,7 +21,7 @@ if [ "${1-}" = rebind ]; then
     rebind $scsi $(bound $scsi | sort -t: -n -k1,1 -k2,2 -k3,3 -k4,4)
     # shellcheck disable=SC2046 # a list of PCI addresses such as 0000:00:0a.0, whose digits are hexadecimal
     rebind $nvme $(bound $nvme | sort)
-    udevadm settle
+    udevadm settle --timeout=900
 fi
 # Shorter names first: sdz comes before sdaa.
 lsblk --nodeps --noheadings --output NAME,SERIAL | awk '/^(sd|nvme)/ {print $1 ~ /^nvme/, length($1), $1, $2}' |
