@@ -8,9 +8,15 @@
 
 pub mod curve;
 pub mod hash;
+pub mod lru;
+pub mod objects;
+pub mod own_curve;
+pub mod previous;
 pub mod profile;
 #[cfg(feature = "python")]
 mod py;
 pub mod reads;
+pub mod spatial;
 pub mod stack;
 pub mod trace;
+pub mod windows;

@@ -90,3 +90,126 @@ def load(path: PathLike[str], *, complete: bool, records: int | None) -> Reads:
 
     Raises TraceUnreadable, whose text follows the file's name.
     """
+
+@final
+class Regrouped:
+    """The figures of a trace regrouped into records of one size, with one LRU cache. Each is exact.
+
+    Misses are those of a cache that starts empty and holds whole records.
+    """
+
+    @property
+    def recordsize(self) -> int:
+        """Bytes that records have at least."""
+
+    @property
+    def distinct_records(self) -> int:
+        """Records of which something was read."""
+
+    @property
+    def distinct_bytes(self) -> int:
+        """The sum of their sizes."""
+
+    @property
+    def wanted_bytes(self) -> int:
+        """The sum of the sizes of all reads, as they are in the trace."""
+
+    @property
+    def misses(self) -> int:
+        """Reads that the cache misses."""
+
+    @property
+    def missed_bytes(self) -> int:
+        """The sum of the sizes of the records that are read for them."""
+
+    @property
+    def first_read_hits(self) -> int:
+        """Hits of a block of the trace that was never read before."""
+
+    @property
+    def neighbour_hits(self) -> int:
+        """Hits of a block that came along with another, the first since."""
+
+    @property
+    def neighbour_hit_bytes(self) -> int:
+        """The sum of the sizes of those blocks."""
+
+    @property
+    def neighbour_bytes(self) -> int:
+        """The bytes that came along: of each missed record all but the block that was wanted."""
+
+def own_recordsize(reads: Reads, recordsizes: list[tuple[int, int]]) -> int | None:
+    """Give the record size of the files with the most reads; None where no file has records that could be grouped.
+
+    `recordsizes` are (objset, bytes) of datasets, where they are known: a file of one smaller block can't be grouped.
+    """
+
+def recordsizes(
+    reads: Reads, recordsizes: list[tuple[int, int]], sizes: list[int], cache_bytes: int, threads: int | None
+) -> list[Regrouped]:
+    """Regroup the trace's reads into records of at least each size, a power of two, in that order.
+
+    Raises ValueError for another size, TraceUnreadable for a trace of 2^32 reads or more, and KeyboardInterrupt.
+    """
+
+@final
+class WorkingSet:
+    """Distinct bytes over time. The clock never goes back: until it has caught up, it stands still."""
+
+    def windows(self) -> list[tuple[int, int, int]]:
+        """Give (start_ns, reads, distinct bytes) of windows that follow each other from the first read on."""
+
+    def curve(self) -> list[tuple[int, float]]:
+        """Give (length in ns, mean distinct bytes), the whole trace last.
+
+        The mean is over all windows of that length that lie within the trace, their starts excluded.
+        """
+
+    def inter_reference(self) -> list[tuple[int, int, int]]:
+        """Give (from_ns, to_ns, reads): the time since the last read of the same block, in doublings."""
+
+def span_ns(reads: Reads) -> int:
+    """Give the nanoseconds from the first read to the latest."""
+
+def working_set(reads: Reads, window_ns: int, lengths_ns: list[int]) -> WorkingSet:
+    """Give the distinct bytes in windows of `window_ns`, and on average in windows of each length below the span.
+
+    Raises ValueError for a window of 0.
+    """
+
+@final
+class ObjectFigures:
+    """The figures of an object, all its levels together."""
+
+    @property
+    def objset(self) -> int:
+        """The dataset."""
+
+    @property
+    def object(self) -> int:
+        """The file in it."""
+
+    @property
+    def references(self) -> int:
+        """Reads of its blocks."""
+
+    @property
+    def distinct_blocks(self) -> int:
+        """Blocks that were read."""
+
+    @property
+    def distinct_bytes(self) -> int:
+        """The sum of their sizes."""
+
+    @property
+    def misses(self) -> int:
+        """Its misses in an LRU cache that all objects share."""
+
+    def mrc(self) -> list[tuple[int, float]]:
+        """Give the miss-ratio curve of an LRU cache that it had for itself, as Profile.mrc does; empty if not asked."""
+
+def objects(reads: Reads, cache_bytes: int, curves: int, threads: int | None) -> list[ObjectFigures]:
+    """Give the objects, the most read first, with curves for the first `curves` of them.
+
+    Raises TraceUnreadable for a trace of 2^32 reads or more.
+    """

@@ -1,7 +1,10 @@
 //! The Python face, one file for each analysis: `zmysql/locality/_engine.pyi` documents it.
 
+mod objects;
 mod profile;
 mod reads;
+mod spatial;
+mod windows;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -27,5 +30,8 @@ fn interrupted(found: &mut PyResult<()>) -> bool {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TraceUnreadable", module.py().get_type::<TraceUnreadable>())?;
     profile::register(module)?;
-    reads::register(module)
+    reads::register(module)?;
+    spatial::register(module)?;
+    windows::register(module)?;
+    objects::register(module)
 }
