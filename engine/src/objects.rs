@@ -1,10 +1,11 @@
 //! The objects (files) of a trace, all levels of each together: reads, misses in a shared cache, and a curve of each.
 
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
 use crate::hash::FastMap;
-use crate::lru::{self, Item};
+use crate::lru::{self, Sizes};
 use crate::own_curve::OwnCurve;
 use crate::reads::Reads;
 
@@ -30,37 +31,29 @@ struct Home {
     number: u32,
 }
 
-/// The reads of a file: the numbers of its blocks, and their sizes.
-#[derive(Default)]
-struct Own {
-    sequence: Vec<u32>,
-    sizes: Vec<u32>,
-}
-
 /// The objects, the most read first, with curves for that many of them.
 pub fn objects(reads: &Reads, cache_bytes: u64, curves: usize, threads: usize) -> Vec<ObjectFigures> {
     let (mut files, homes) = files(reads);
-    reads.block.iter().for_each(|block| files[homes[*block as usize].file as usize].references += 1);
+    let mut own_reads = own_reads(reads, &homes, files.len());
+    for (file, own) in files.iter_mut().zip(&own_reads) {
+        file.references = own.len() as u64;
+    }
     let mut order: Vec<usize> = (0..files.len()).collect();
-    order.sort_unstable_by_key(|at| {
-        let file = &files[*at];
-        (std::cmp::Reverse(file.references), file.objset, file.object)
-    });
-    let with_curve = &order[..curves.min(order.len())];
-    let owns = own_reads(reads, &homes, &files, with_curve);
+    order.sort_unstable_by_key(|at| (Reverse(files[*at].references), files[*at].objset, files[*at].object));
+    order.iter().skip(curves).for_each(|at| own_reads[*at] = Vec::new());
     let misses = Mutex::new(Vec::new());
     let found = Mutex::new(Vec::new());
     let next = AtomicUsize::new(0);
-    // Takes one analysis after the other, the cache of all first, then the largest files.
+    // Takes one analysis after the other: the cache that all share, then the largest files.
     let work = || loop {
-        match next.fetch_add(1, Ordering::Relaxed) {
-            0 => *misses.lock().expect("no analysis panics") = shared_misses(reads, &homes, files.len(), cache_bytes),
-            at if at > owns.len() => break,
-            at => {
-                let points = OwnCurve::new(&owns[at - 1].sequence, &owns[at - 1].sizes).points();
-                found.lock().expect("no analysis panics").push((with_curve[at - 1], points));
-            }
-        }
+        let Some(before) = next.fetch_add(1, Ordering::Relaxed).checked_sub(1) else {
+            *misses.lock().expect("no analysis panics") = shared_misses(reads, &homes, files.len(), cache_bytes);
+            continue;
+        };
+        let Some(at) = order.iter().take(curves).nth(before) else { break };
+        let sizes = own_sizes(reads, &homes, *at);
+        let points = OwnCurve::new(&own_reads[*at], files[*at].distinct_blocks as usize, &sizes).points();
+        found.lock().expect("no analysis panics").push((*at, points));
     };
     std::thread::scope(|scope| {
         (1..threads).for_each(|_| drop(scope.spawn(work)));
@@ -103,35 +96,31 @@ fn files(reads: &Reads) -> (Vec<ObjectFigures>, Vec<Home>) {
     (files, homes)
 }
 
-/// The reads of the wanted files, each with blocks numbered for itself.
-fn own_reads(reads: &Reads, homes: &[Home], files: &[ObjectFigures], wanted: &[usize]) -> Vec<Own> {
-    let mut place = vec![usize::MAX; files.len()];
-    wanted.iter().enumerate().for_each(|(at, file)| place[*file] = at);
-    let room = |file: &usize| Own {
-        sequence: Vec::with_capacity(files[*file].references as usize),
-        sizes: Vec::with_capacity(files[*file].distinct_blocks as usize),
-    };
-    let mut owns: Vec<Own> = wanted.iter().map(room).collect();
-    for (home, block) in homes.iter().zip(&reads.blocks) {
-        if let Some(own) = owns.get_mut(place[home.file as usize]) {
-            own.sizes.push(block.size);
-        }
-    }
+/// The reads of each file, with blocks numbered for itself.
+fn own_reads(reads: &Reads, homes: &[Home], files: usize) -> Vec<Vec<u32>> {
+    let mut own_reads = vec![Vec::new(); files];
     for block in &reads.block {
         let home = homes[*block as usize];
-        if let Some(own) = owns.get_mut(place[home.file as usize]) {
-            own.sequence.push(home.number);
-        }
+        own_reads[home.file as usize].push(home.number);
     }
-    owns
+    own_reads
+}
+
+/// The sizes of a file's blocks.
+fn own_sizes(reads: &Reads, homes: &[Home], file: usize) -> Sizes {
+    let own = reads.blocks.iter().zip(homes).filter(|(_, home)| home.file as usize == file);
+    own.map(|(block, _)| block.size).collect::<Vec<_>>().into()
 }
 
 /// The misses of each file in an LRU cache that all share.
 fn shared_misses(reads: &Reads, homes: &[Home], files: usize, cache_bytes: u64) -> Vec<u64> {
     let mut misses = vec![0; files];
-    let blocks = reads.blocks.iter().zip(homes);
-    let mut items: Vec<Item<u32>> = blocks.map(|(block, home)| Item::new(block.size, home.file)).collect();
-    let each = |_, item: &mut Item<u32>, hit: bool| misses[item.kept as usize] += u64::from(!hit);
-    lru::run(&reads.block, &mut items, cache_bytes, each, || true);
+    let sizes = reads.blocks.iter().map(|block| block.size).collect::<Vec<_>>().into();
+    let each = |_, block: u32, (): &mut (), hit: bool| {
+        if !hit {
+            misses[homes[block as usize].file as usize] += 1;
+        }
+    };
+    lru::run(&reads.block, reads.blocks.len(), &sizes, cache_bytes, each, || true);
     misses
 }

@@ -5,12 +5,16 @@
 
 use std::hint::black_box;
 
+use crate::lru::Sizes;
+
 /// Points of the curve between a size and its double, as many as those of [`crate::curve`].
 const POINTS: u64 = 8;
 /// Reads whose memory is asked for at once.
 const BATCH: usize = 256;
+/// Weights that one sum covers.
+const SLOTS: usize = 64;
 /// Sums that one sum of the next level covers.
-const FAN: usize = 64;
+const FAN: usize = 16;
 
 /// Counts the distances of a sequence of reads by the points of the curve.
 pub struct OwnCurve {
@@ -24,7 +28,15 @@ pub struct OwnCurve {
 
 impl OwnCurve {
     /// The blocks of `sequence` are numbered from 0 in the order of their first reads; `sizes` are theirs.
-    pub fn new(sequence: &[u32], sizes: &[u32]) -> Self {
+    pub fn new(sequence: &[u32], blocks: usize, sizes: &Sizes) -> Self {
+        match sizes {
+            Sizes::Same(size) => Self::count::<u64>(sequence, blocks, |_| 1, u64::from(*size)),
+            Sizes::Each(sizes) => Self::count::<Weights>(sequence, blocks, |block| sizes[block as usize], 1),
+        }
+    }
+
+    /// Counts with weights that are sizes in units of `unit` bytes.
+    fn count<G: Group>(sequence: &[u32], blocks: usize, weight: impl Fn(u32) -> u32, unit: u64) -> Self {
         let mut curve = Self {
             counts: vec![0; 64 * POINTS as usize],
             shortest: u64::MAX,
@@ -32,27 +44,27 @@ impl OwnCurve {
             references: sequence.len() as u64,
             distinct_bytes: 0,
         };
-        let mut stack = Slots::new(sequence.len());
-        let mut slot_of = vec![0u32; sizes.len()];
+        let mut stack = Slots::<G>::new(sequence.len());
+        let mut slot_of = vec![0u32; blocks];
         let mut before = [0u32; BATCH];
         let mut seen = 0;
+        let mut total = 0;
         for (start, batch) in (0..).step_by(BATCH).zip(sequence.chunks(BATCH)) {
             for ((at, block), before) in (start..).zip(batch).zip(&mut before) {
                 *before = std::mem::replace(&mut slot_of[*block as usize], at);
             }
-            black_box(before[..batch.len()].iter().fold(0, |all, slot| all ^ stack.sizes[*slot as usize]));
+            stack.warm(&before[..batch.len()]);
             for ((at, block), before) in (start..).zip(batch).zip(before) {
-                let size = sizes[*block as usize];
                 if *block == seen {
                     seen += 1;
-                    curve.distinct_bytes += u64::from(size);
+                    total += u64::from(weight(*block));
                 } else {
-                    curve.add(curve.distinct_bytes - stack.below(before as usize));
-                    stack.take(before as usize);
+                    curve.add((total - stack.take(before as usize)) * unit);
                 }
-                stack.put(at as usize, size);
+                stack.put(at as usize, weight(*block));
             }
         }
+        curve.distinct_bytes = total * unit;
         curve
     }
 
@@ -97,53 +109,104 @@ fn size_at(point: usize) -> Option<u64> {
     (scaled & (POINTS - 1) == 0).then_some(scaled / POINTS)
 }
 
-/// Sizes in the order of the reads, 0 where a block was read again later, and sums over them at several levels.
-struct Slots {
-    sizes: Vec<u32>,
-    /// Each level sums [`FAN`] entries of the one before.
-    levels: Vec<Vec<u64>>,
+/// The weights of [`SLOTS`] reads that follow each other.
+trait Group: Copy + Default {
+    fn put(&mut self, slot: usize, weight: u32);
+    /// Empties a slot, and gives its weight and the sum of those before it.
+    fn take(&mut self, slot: usize) -> (u64, u64);
 }
 
-impl Slots {
+/// All weights are 1.
+impl Group for u64 {
+    fn put(&mut self, slot: usize, _: u32) {
+        *self |= 1 << slot;
+    }
+
+    fn take(&mut self, slot: usize) -> (u64, u64) {
+        *self ^= 1 << slot;
+        (1, u64::from((*self & ((1 << slot) - 1)).count_ones()))
+    }
+}
+
+/// Sizes of blocks, at most 2^24, so that a sum fits.
+impl Group for Weights {
+    fn put(&mut self, slot: usize, weight: u32) {
+        self.0[slot] = weight;
+    }
+
+    fn take(&mut self, slot: usize) -> (u64, u64) {
+        let weight = std::mem::take(&mut self.0[slot]);
+        let before = self.0.iter().zip(0..).map(|(weight, at)| if at < slot as u32 { *weight } else { 0 });
+        (u64::from(weight), u64::from(before.sum::<u32>()))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Weights([u32; SLOTS]);
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self([0; SLOTS])
+    }
+}
+
+/// Weights in the order of the reads, 0 where a block was read again later, and sums over them at several levels.
+///
+/// Each group is summed as a whole, with a mask: a loop up to the slot would end where the processor can't foresee it.
+struct Slots<G> {
+    groups: Vec<G>,
+    /// The first level sums groups, each other one the level before.
+    levels: Vec<Vec<[u64; FAN]>>,
+}
+
+impl<G: Group> Slots<G> {
     fn new(slots: usize) -> Self {
+        let groups = vec![G::default(); slots.div_ceil(SLOTS)];
         let mut levels = Vec::new();
-        let mut sums = slots.div_ceil(FAN);
-        loop {
-            levels.push(vec![0; sums]);
-            if sums <= FAN {
-                return Self { sizes: vec![0; slots], levels };
-            }
+        let mut sums = groups.len();
+        while levels.is_empty() || sums > 1 {
             sums = sums.div_ceil(FAN);
+            levels.push(vec![[0; FAN]; sums]);
         }
+        Self { groups, levels }
     }
 
-    fn put(&mut self, slot: usize, size: u32) {
-        self.sizes[slot] = size;
-        let mut at = slot;
+    fn put(&mut self, slot: usize, weight: u32) {
+        self.groups[slot / SLOTS].put(slot % SLOTS, weight);
+        let mut at = slot / SLOTS;
         for level in &mut self.levels {
+            level[at / FAN][at % FAN] += u64::from(weight);
             at /= FAN;
-            level[at] += u64::from(size);
         }
     }
 
-    fn take(&mut self, slot: usize) {
-        let size = std::mem::take(&mut self.sizes[slot]);
-        let mut at = slot;
+    /// Empties a slot, and gives the sum of the weights before it.
+    fn take(&mut self, slot: usize) -> u64 {
+        let (weight, mut sum) = self.groups[slot / SLOTS].take(slot % SLOTS);
+        let mut at = slot / SLOTS;
         for level in &mut self.levels {
+            let (group, at_in_group) = (&mut level[at / FAN], at % FAN);
+            group[at_in_group] -= weight;
+            sum += group.iter().zip(&BEFORE[at_in_group]).map(|(sum, mask)| sum & mask).sum::<u64>();
             at /= FAN;
-            level[at] -= u64::from(size);
-        }
-    }
-
-    /// The sum of the sizes before a slot.
-    fn below(&self, slot: usize) -> u64 {
-        let sizes = &self.sizes[slot / FAN * FAN..slot];
-        let mut sum: u64 = sizes.iter().map(|size| u64::from(*size)).sum();
-        let mut at = slot;
-        for level in &self.levels {
-            at /= FAN;
-            sum += level[at / FAN * FAN..at].iter().sum::<u64>();
         }
         sum
     }
+
+    /// Loads what [`Self::take`] of these slots will need, so that the processor waits for many of them at once.
+    fn warm(&self, slots: &[u32]) {
+        let sums = &self.levels[0];
+        black_box(slots.iter().fold(0, |all, slot| all ^ sums[*slot as usize / SLOTS / FAN][0]));
+    }
 }
+
+/// For each place in a group, a mask of the places before it.
+const BEFORE: [[u64; FAN]; FAN] = {
+    let mut masks = [[0; FAN]; FAN];
+    let mut at = 0;
+    while at < FAN * FAN {
+        masks[at / FAN][at % FAN] = if at % FAN < at / FAN { u64::MAX } else { 0 };
+        at += 1;
+    }
+    masks
+};

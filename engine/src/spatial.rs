@@ -4,12 +4,13 @@
 //! whose records are larger than wanted, files of one block smaller than their dataset's recordsize (a larger one
 //! wouldn't make that block larger), and indirect blocks.
 
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::hash::FastMap;
-use crate::lru::{self, Item};
+use crate::lru::{self, Sizes};
 use crate::previous::{previous_reads, NONE};
-use crate::reads::Reads;
+use crate::reads::{Block, Object, Reads};
 
 /// The figures of a trace regrouped into records of one size. Each is exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,40 +31,51 @@ pub struct Regrouped {
     pub neighbour_bytes: u64,
 }
 
-/// A trace whose blocks are in order, so that neighbours lie side by side.
-pub struct Neighbours<'a> {
-    reads: &'a Reads,
-    /// For each object: the size of its records where they can be regrouped.
-    unit: Vec<Option<u32>>,
+/// A trace whose blocks are numbered so that neighbours lie side by side.
+pub struct Neighbours {
     places: Vec<Place>,
+    /// The place of the block of each read.
+    sequence: Vec<u32>,
     previous: Vec<u32>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// A block among its neighbours.
+#[derive(Clone, Copy)]
 struct Place {
-    object: u32,
     blkid: u64,
-    block: u32,
+    object: u32,
+    size: u32,
+    /// The size of its file's records, where they can be regrouped.
+    unit: Option<u32>,
 }
 
-/// What a record keeps in the cache: the number of its last miss, and the size of the trace's blocks in it.
-#[derive(Clone, Copy, Default)]
-struct Record {
-    missed: u32,
-    unit: u32,
+/// The records at some size, by number.
+struct Records {
+    /// For each place.
+    of: Vec<u32>,
+    number: usize,
+    sizes: Sizes,
+    /// The sizes of the trace's blocks in them.
+    units: Sizes,
 }
 
-impl<'a> Neighbours<'a> {
+impl Neighbours {
     /// `recordsizes` are those of datasets, by objset, where they are known.
-    pub fn new(reads: &'a Reads, recordsizes: &FastMap<u64, u32>) -> Self {
-        let block_at = |(block, number): (&crate::reads::Block, u32)| Place {
-            object: block.object,
-            blkid: block.blkid,
-            block: number,
-        };
-        let mut places: Vec<Place> = reads.blocks.iter().zip(0..).map(block_at).collect();
-        places.sort_unstable();
-        Self { reads, unit: units(reads, recordsizes), places, previous: previous_reads(reads) }
+    pub fn new(reads: &Reads, recordsizes: &FastMap<u64, u32>) -> Self {
+        let units = units(reads, recordsizes);
+        let blocks = reads.blocks.iter().zip(0u32..);
+        let mut order: Vec<(u32, u64, u32)> = blocks.map(|(block, at)| (block.object, block.blkid, at)).collect();
+        order.sort_unstable();
+        let mut place_of = vec![0; reads.blocks.len()];
+        let mut places = Vec::with_capacity(reads.blocks.len());
+        for (object, blkid, at) in order {
+            place_of[at as usize] = places.len() as u32;
+            let size = reads.blocks[at as usize].size;
+            places.push(Place { blkid, object, size, unit: units[object as usize] });
+        }
+        let sequence: Vec<u32> = reads.block.iter().map(|block| place_of[*block as usize]).collect();
+        let previous = previous_reads(&sequence, places.len());
+        Self { places, sequence, previous }
     }
 
     /// The figures at each of these sizes, powers of two, for a cache of `cache_bytes`; None if `go_on` says false,
@@ -77,6 +89,7 @@ impl<'a> Neighbours<'a> {
     ) -> Option<Vec<Regrouped>> {
         let next = AtomicUsize::new(0);
         let stopped = AtomicBool::new(false);
+        let going = || !stopped.load(Ordering::Relaxed);
         // Takes sizes until none is left.
         let work = |go_on: &mut dyn FnMut() -> bool| {
             let mut found = Vec::new();
@@ -86,107 +99,98 @@ impl<'a> Neighbours<'a> {
             found
         };
         let mut found = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads.min(sizes.len()))
-                .map(|_| scope.spawn(|| work(&mut || !stopped.load(Ordering::Relaxed))))
-                .collect();
+            let others: Vec<_> = (1..threads.min(sizes.len())).map(|_| scope.spawn(|| work(&mut || going()))).collect();
             let mut found = work(&mut || {
-                if !stopped.load(Ordering::Relaxed) && !go_on() {
-                    stopped.store(true, Ordering::Relaxed);
-                }
-                !stopped.load(Ordering::Relaxed)
+                stopped.fetch_or(!go_on(), Ordering::Relaxed);
+                going()
             });
-            found.extend(others.into_iter().flat_map(|thread| thread.join().expect("no analysis panics")));
+            found.extend(others.into_iter().flat_map(|other| other.join().expect("no analysis panics")));
             found
         });
-        found.sort_unstable_by_key(|one| sizes.iter().position(|size| *size == one.recordsize));
-        (!stopped.into_inner()).then_some(found)
+        found.sort_by_key(|one| sizes.iter().position(|size| *size == one.recordsize));
+        going().then_some(found)
     }
 
     fn at(&self, recordsize: u32, cache_bytes: u64, go_on: &mut dyn FnMut() -> bool) -> Regrouped {
-        let (record_of, mut records) = self.group(recordsize);
+        let records = self.records(recordsize);
         let mut found = Regrouped {
             recordsize,
-            distinct_records: records.len() as u64,
-            distinct_bytes: records.iter().map(|record| u64::from(record.size)).sum(),
+            distinct_records: records.number as u64,
+            distinct_bytes: (0..records.number as u32).map(|record| records.sizes.of(record)).sum(),
             ..Regrouped::default()
         };
-        let sequence: Vec<u32> = self.reads.block.iter().map(|block| record_of[*block as usize]).collect();
-        drop(record_of);
-        let each = |read: u32, record: &mut Item<Record>, hit: bool| {
-            let unit = u64::from(record.kept.unit);
+        let sequence: Vec<u32> = self.sequence.iter().map(|place| records.of[*place as usize]).collect();
+        // With each record its last miss is kept.
+        let each = |read: u32, record, missed: &mut u32, hit: bool| {
+            let unit = records.units.of(record);
             found.wanted_bytes += unit;
             if hit {
-                let previous = self.previous[read as usize];
+                let previous = self.previous[read as usize - 1];
                 // The read that missed is itself a read of the block that it wanted.
-                let came_along = previous == NONE || previous < record.kept.missed;
+                let came_along = previous < *missed;
                 found.first_read_hits += u64::from(previous == NONE);
                 found.neighbour_hits += u64::from(came_along);
                 found.neighbour_hit_bytes += if came_along { unit } else { 0 };
             } else {
-                record.kept.missed = read;
+                *missed = read;
                 found.misses += 1;
-                found.missed_bytes += u64::from(record.size);
-                found.neighbour_bytes += u64::from(record.size) - unit;
+                found.missed_bytes += records.sizes.of(record);
+                found.neighbour_bytes += records.sizes.of(record) - unit;
             }
         };
-        lru::run(&sequence, &mut records, cache_bytes, each, go_on);
+        lru::run(&sequence, records.number, &records.sizes, cache_bytes, each, go_on);
         found
     }
 
-    /// The record of each block, and the records.
-    fn group(&self, recordsize: u32) -> (Vec<u32>, Vec<Item<Record>>) {
-        let mut record_of = vec![0; self.reads.blocks.len()];
-        let mut records: Vec<Item<Record>> = Vec::new();
+    fn records(&self, recordsize: u32) -> Records {
+        let (mut sizes, mut units) = (Vec::new(), Vec::new());
         let mut before = None;
-        for place in &self.places {
-            let regrouped = self.unit[place.object as usize].filter(|unit| *unit < recordsize);
-            let address = match regrouped {
-                Some(unit) => (place.object, place.blkid / u64::from(recordsize / unit)),
-                None => (place.object, place.blkid),
+        let record_of = self.places.iter().map(|place| {
+            let (shift, size, unit) = match place.unit {
+                Some(unit) if unit < recordsize => (recordsize.ilog2() - unit.ilog2(), recordsize, unit),
+                _ => (0, place.size, place.size),
             };
-            if before.replace(address) != Some(address) {
-                let size = self.reads.blocks[place.block as usize].size;
-                let (size, unit) = regrouped.map_or((size, size), |unit| (recordsize, unit));
-                records.push(Item::new(size, Record { missed: 0, unit }));
+            let address = Some((place.object, place.blkid >> shift));
+            if before != address {
+                before = address;
+                sizes.push(size);
+                units.push(unit);
             }
-            record_of[place.block as usize] = records.len() as u32 - 1;
-        }
-        (record_of, records)
-    }
-
-    /// The record size of the files with the most reads, among those that can be regrouped.
-    pub fn own_recordsize(&self) -> Option<u32> {
-        own_recordsize(self.reads, &self.unit)
+            sizes.len() as u32 - 1
+        });
+        let of = record_of.collect();
+        Records { of, number: sizes.len(), sizes: sizes.into(), units: units.into() }
     }
 }
 
 /// The record size of the files with the most reads, among those that can be regrouped; the smaller one of two.
-pub fn own_recordsize(reads: &Reads, unit: &[Option<u32>]) -> Option<u32> {
-    let mut reads_at: Vec<(u32, u64)> = Vec::new();
-    let mut reads_of = vec![0u64; reads.objects.len()];
-    reads.block.iter().for_each(|block| reads_of[reads.blocks[*block as usize].object as usize] += 1);
-    for (unit, count) in unit.iter().zip(reads_of) {
-        let Some(unit) = unit else { continue };
-        match reads_at.iter_mut().find(|entry| entry.0 == *unit) {
-            Some(entry) => entry.1 += count,
-            None => reads_at.push((*unit, count)),
-        }
+pub fn own_recordsize(reads: &Reads, recordsizes: &FastMap<u64, u32>) -> Option<u32> {
+    let units = units(reads, recordsizes);
+    let mut reads_of = vec![0u64; units.len()];
+    // Where all files have one size, there is nothing to count.
+    if units.iter().flatten().any(|unit| Some(unit) != units.iter().flatten().next()) {
+        reads.block.iter().for_each(|block| reads_of[reads.blocks[*block as usize].object as usize] += 1);
     }
-    reads_at.into_iter().max_by_key(|(unit, count)| (*count, std::cmp::Reverse(*unit))).map(|(unit, _)| unit)
+    let mut reads_at = FastMap::default();
+    for (unit, reads) in units.into_iter().zip(reads_of) {
+        *unit.map(|unit| reads_at.entry(unit).or_insert(0)).unwrap_or(&mut 0) += reads;
+    }
+    reads_at.into_iter().max_by_key(|(unit, reads)| (*reads, Reverse(*unit))).map(|(unit, _)| unit)
 }
 
 /// For each object: the size of its records where they can be regrouped.
-pub fn units(reads: &Reads, recordsizes: &FastMap<u64, u32>) -> Vec<Option<u32>> {
+fn units(reads: &Reads, recordsizes: &FastMap<u64, u32>) -> Vec<Option<u32>> {
     let mut largest = vec![0u32; reads.objects.len()];
     let mut one_block = vec![true; reads.objects.len()];
-    for block in &reads.blocks {
-        let object = block.object as usize;
-        largest[object] = largest[object].max(block.size);
-        one_block[object] &= block.blkid == 0;
+    for Block { blkid, object, size } in &reads.blocks {
+        let largest = &mut largest[*object as usize];
+        *largest = (*largest).max(*size);
+        one_block[*object as usize] &= *blkid == 0;
     }
-    let unit = |(object, size): (&crate::reads::Object, u32), one_block: bool| {
+    let unit = |object: &Object, size: u32, one_block: bool| {
         let small = one_block && recordsizes.get(&object.objset).is_some_and(|recordsize| size < *recordsize);
         (object.level == 0 && size.is_power_of_two() && !small).then_some(size)
     };
-    reads.objects.iter().zip(largest).zip(one_block).map(|(object, one_block)| unit(object, one_block)).collect()
+    let sizes = largest.into_iter().zip(one_block);
+    reads.objects.iter().zip(sizes).map(|(object, (size, one_block))| unit(object, size, one_block)).collect()
 }

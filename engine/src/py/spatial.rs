@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use super::reads::PyReads;
 use super::{interrupted, TraceUnreadable};
 use crate::previous::MAX_READS;
-use crate::spatial::{own_recordsize as own, units, Neighbours, Regrouped};
+use crate::spatial::{self, Neighbours, Regrouped};
 
 #[pyclass(frozen, get_all, name = "Regrouped", module = "zmysql.locality._engine")]
 struct PyRegrouped {
@@ -42,7 +42,7 @@ impl From<Regrouped> for PyRegrouped {
 #[pyfunction]
 fn own_recordsize(py: Python<'_>, reads: &Bound<'_, PyReads>, recordsizes: Vec<(u64, u64)>) -> Option<u32> {
     let reads = &reads.get().0;
-    py.detach(|| own(reads, &units(reads, &known(recordsizes))))
+    py.detach(|| spatial::own_recordsize(reads, &known(recordsizes)))
 }
 
 #[pyfunction]
