@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from zmysql.cli import locality_reads
 from zmysql.errors import UsageError
 from zmysql.locality.assessment import ASSUMED_DISK_LATENCY_NS, ASSUMED_SSD_LATENCY_NS, assess, choose_caches
 from zmysql.locality.latency import LatencyRatio
@@ -22,6 +23,10 @@ _MAX_RATIO = 1e6
 @click.group()
 def locality() -> None:
     """Judge a trace: what is read again, and which cache would pay."""
+
+
+for command in locality_reads.commands:
+    locality.add_command(command)
 
 
 @locality.command()

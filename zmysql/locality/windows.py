@@ -40,6 +40,7 @@ _CURVE_NS = (
     7 * _DAY,
 )
 _SHORTEST_IN_SPAN = 10**5  # a shorter window of the curve holds hardly a read
+_LONGEST_IN_SPAN = 0.9  # a longer one is nearly the whole trace, which is there anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def working_set(reads: Reads, header: Header, window_ns: int | None = None) -> W
         raise UsageError(
             f"a window of {window_ns} ns is too short for a trace of {span_ns / 1e9:,.1f} s: say a longer one"
         )
-    lengths = [length for length in _CURVE_NS if span_ns / _SHORTEST_IN_SPAN <= length < span_ns]
+    lengths = [length for length in _CURVE_NS if span_ns / _SHORTEST_IN_SPAN <= length <= _LONGEST_IN_SPAN * span_ns]
     found = _engine.working_set(reads, window_ns, lengths)
     return WorkingSet(
         window_ns=window_ns,

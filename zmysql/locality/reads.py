@@ -1,0 +1,31 @@
+"""Loads a trace for the analyses that look at its reads more than once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zmysql.errors import ZmysqlError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from zmysql.locality._engine import Reads
+    from zmysql.trace.format import Header
+
+
+def load(path: Path, header: Header) -> Reads:
+    """Read a trace into memory.
+
+    Raises ZmysqlError, with the file and the way out, where the trace can't be read or the engine isn't built.
+    """
+    try:
+        from zmysql.locality import _engine  # noqa: PLC0415 - a database host has none, and needs none to record
+    except ImportError:
+        raise ZmysqlError(
+            f"the engine isn't built here, as there was no Rust when zmysql was installed: copy {path} to a machine"
+            " where it is, and run `zmysql locality` there"
+        ) from None
+    try:
+        return _engine.load(path, complete=header.complete, records=header.records)
+    except _engine.TraceUnreadable as error:
+        raise ZmysqlError(f"{path} {error}") from None
