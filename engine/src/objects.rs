@@ -124,3 +124,34 @@ fn shared_misses(reads: &Reads, homes: &[Home], files: usize, cache_bytes: u64) 
     lru::run(&reads.block, reads.blocks.len(), &sizes, cache_bytes, each, || true);
     misses
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reads::Loader;
+    use crate::trace::{read, Expected};
+
+    #[test]
+    fn levels_are_joined_and_the_most_read_come_first() {
+        let text = "1 1 7 0 0 512 -\n1 1 8 0 0 512 -\n1 1 8 1 0 1024 -\n1 1 8 0 0 512 -\n1 1 7 0 0 512 -\n";
+        let mut loader = Loader::default();
+        let expected = Expected { complete: true, records: None };
+        read(text.as_bytes(), expected, |record| loader.add(record), |_| true).unwrap();
+        let reads = loader.finish();
+        for threads in [0, 1, 3] {
+            let found = objects(&reads, 1536, 1, threads);
+            let eight = ObjectFigures {
+                objset: 1,
+                object: 8,
+                references: 3,
+                distinct_blocks: 2,
+                distinct_bytes: 1536,
+                misses: 2,
+                mrc: found[0].mrc.clone(),
+            };
+            assert_eq!(found[0], eight);
+            assert_eq!(found[0].mrc.last(), Some(&(1536, 2.0 / 3.0)));
+            assert_eq!((found[1].object, found[1].misses, found[1].mrc.len()), (7, 2, 0));
+        }
+    }
+}

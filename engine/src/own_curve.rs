@@ -210,3 +210,58 @@ const BEFORE: [[u64; FAN]; FAN] = {
     }
     masks
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::Distances;
+    use crate::stack::ByteStack;
+    use std::num::NonZeroU32;
+
+    /// Reads that come back after any time, over many levels of sums.
+    fn sequence(reads: usize) -> Vec<u32> {
+        let mut random = 1u64;
+        let mut seen = 0;
+        let mut next = |at: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let block = ((random >> 33) as u32 % (20 + at as u32 / 7)).min(seen);
+            seen = seen.max(block + 1);
+            block
+        };
+        (0..reads).map(&mut next).collect()
+    }
+
+    fn check(sizes: &[u32], sequence: &[u32]) {
+        let (mut stack, mut distances) = (ByteStack::default(), Distances::default());
+        for block in sequence {
+            let distance = stack.read(*block as usize, NonZeroU32::new(sizes[*block as usize]).unwrap());
+            distance.into_iter().for_each(|distance| distances.add(distance));
+        }
+        let expected = distances.curve(sequence.len() as u64, stack.distinct_bytes()).points();
+        let found = OwnCurve::new(sequence, sizes.len(), &Sizes::from(sizes.to_vec()));
+        assert_eq!(found.points(), expected);
+    }
+
+    #[test]
+    fn equals_the_curve_of_the_stack() {
+        let sequence = sequence(70_000);
+        let blocks = *sequence.iter().max().unwrap() + 1;
+        check(&vec![16384; blocks as usize], &sequence);
+        check(&vec![3; blocks as usize], &sequence);
+        check(&(0..blocks).map(|block| 512 << (block % 6)).collect::<Vec<_>>(), &sequence);
+        check(&(0..blocks).map(|block| 1 + block % 5).collect::<Vec<_>>(), &sequence);
+        check(&[16 << 20, 1], &[0, 1, 0, 1, 1]);
+        check(&[7], &[0]);
+    }
+
+    #[test]
+    fn points_are_numbered_by_size() {
+        for size in 1..5000 {
+            let point = point_from(size);
+            assert!(size_at(point).is_some_and(|reached| reached >= size));
+            let below = (0..point).rev().find_map(size_at);
+            assert!(!below.is_some_and(|below| below >= size), "{size}");
+        }
+        assert_eq!([1, 2, 3, 16, 17, 18].map(|size| size_at(point_from(size))), [1, 2, 3, 16, 18, 18].map(Some));
+    }
+}

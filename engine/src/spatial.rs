@@ -194,3 +194,63 @@ fn units(reads: &Reads, recordsizes: &FastMap<u64, u32>) -> Vec<Option<u32>> {
     let sizes = largest.into_iter().zip(one_block);
     reads.objects.iter().zip(sizes).map(|(object, (size, one_block))| unit(object, size, one_block)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reads::Loader;
+    use crate::trace::{read, Expected};
+
+    fn neighbours(lines: &str, recordsizes: &[(u64, u32)]) -> (Neighbours, Option<u32>) {
+        let mut loader = Loader::default();
+        let expected = Expected { complete: true, records: None };
+        read(lines.as_bytes(), expected, |record| loader.add(record), |_| true).unwrap();
+        let (reads, recordsizes) = (loader.finish(), recordsizes.iter().copied().collect());
+        (Neighbours::new(&reads, &recordsizes), own_recordsize(&reads, &recordsizes))
+    }
+
+    fn at(neighbours: &Neighbours, recordsize: u32, cache_bytes: u64) -> Regrouped {
+        neighbours.regrouped(&[recordsize], cache_bytes, 1, || true).unwrap().remove(0)
+    }
+
+    const NEIGHBOURS: &str = "1 1 7 0 0 512 miss\n2 1 7 0 1 512 miss\n3 1 7 0 3 512 miss\n4 1 7 0 1 512 miss\n";
+
+    #[test]
+    fn a_neighbour_is_a_hit_before_its_first_read_and_counts_once() {
+        let found = at(&neighbours(NEIGHBOURS, &[]).0, 1024, 1 << 20);
+        assert_eq!((found.distinct_records, found.misses, found.missed_bytes), (2, 2, 2048));
+        assert_eq!((found.first_read_hits, found.neighbour_hits, found.neighbour_hit_bytes), (1, 1, 512));
+        assert_eq!((found.wanted_bytes, found.neighbour_bytes), (2048, 1024));
+    }
+
+    #[test]
+    fn a_neighbour_read_after_its_record_was_evicted_and_came_again_counts_again() {
+        let found = at(&neighbours(NEIGHBOURS, &[]).0, 1024, 1024);
+        assert_eq!((found.misses, found.neighbour_hits), (3, 1));
+        let again = format!("{NEIGHBOURS}5 1 7 0 0 512 miss\n");
+        let found = at(&neighbours(&again, &[]).0, 1024, 1024);
+        assert_eq!((found.misses, found.first_read_hits, found.neighbour_hits), (3, 1, 2));
+    }
+
+    #[test]
+    fn small_files_odd_sizes_and_indirect_blocks_stay_as_they_are() {
+        let lines = "1 1 7 0 0 512 miss\n2 1 8 0 0 1536 miss\n3 1 9 1 0 512 miss\n4 2 7 0 0 512 miss\n";
+        let (found, own) = neighbours(lines, &[(1, 1024)]);
+        assert_eq!(own, Some(512), "of a dataset whose recordsize isn't known");
+        let found = at(&found, 4096, 1 << 20);
+        assert_eq!((found.distinct_records, found.distinct_bytes), (4, 512 + 1536 + 512 + 4096));
+    }
+
+    #[test]
+    fn the_size_of_most_reads_is_the_traces_own() {
+        let large = "1 1 8 0 0 131072 miss\n".repeat(4);
+        assert_eq!(neighbours(NEIGHBOURS, &[]).1, Some(512));
+        assert_eq!(neighbours(&format!("{NEIGHBOURS}{large}"), &[]).1, Some(512), "the smaller of two");
+        assert_eq!(neighbours(&format!("{NEIGHBOURS}{large}{large}"), &[]).1, Some(131_072));
+    }
+
+    #[test]
+    fn it_can_be_stopped() {
+        assert_eq!(neighbours(NEIGHBOURS, &[]).0.regrouped(&[512, 1024, 2048], 1024, 2, || false), None);
+    }
+}

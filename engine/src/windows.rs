@@ -118,3 +118,42 @@ impl Mean {
         self.sum as f64 / (self.last_ns - self.first_end_ns) as f64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reads::Loader;
+    use crate::trace::{read, Expected};
+
+    fn reads(times_and_blocks: &[(u64, u64)]) -> Reads {
+        let line = |(time, block): &(u64, u64)| format!("{time} 1 7 0 {block} 512 miss\n");
+        let text: String = times_and_blocks.iter().map(line).collect();
+        let mut loader = Loader::default();
+        let expected = Expected { complete: true, records: None };
+        read(text.as_bytes(), expected, |record| loader.add(record), |_| true).unwrap();
+        loader.finish()
+    }
+
+    #[test]
+    fn a_block_counts_once_in_each_window() {
+        let found = WorkingSet::new(&reads(&[(10, 0), (11, 0), (14, 1), (15, 0), (31, 1)]), 5, &[]);
+        let windows: Vec<_> =
+            found.windows.iter().map(|one| (one.start_ns, one.references, one.distinct_bytes)).collect();
+        assert_eq!(windows, [(10, 3, 1024), (15, 1, 512), (20, 0, 0), (25, 0, 0), (30, 1, 512)]);
+    }
+
+    #[test]
+    fn a_mean_is_over_all_windows_within_the_trace() {
+        // Windows of 4 end from 4 to 10: block 0 is in those that end before 4, block 1 from 6 on.
+        let found = WorkingSet::new(&reads(&[(0, 0), (6, 1), (10, 2)]), 100, &[4, 10, 11]);
+        assert_eq!(found.curve, [(4, 512.0 * 4.0 / 6.0), (10, 1536.0)]);
+    }
+
+    #[test]
+    fn the_clock_may_jump_to_its_end() {
+        let found = WorkingSet::new(&reads(&[(0, 0), (u64::MAX, 0), (5, 0)]), u64::MAX, &[u64::MAX - 1]);
+        assert_eq!(found.inter_reference().first(), Some(&(0, 1, 1)));
+        assert_eq!(found.inter_reference().last(), Some(&(1 << 63, u64::MAX, 1)));
+        assert_eq!(found.windows.len(), 2);
+    }
+}
