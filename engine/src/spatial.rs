@@ -234,11 +234,15 @@ mod tests {
 
     #[test]
     fn small_files_odd_sizes_and_indirect_blocks_stay_as_they_are() {
-        let lines = "1 1 7 0 0 512 miss\n2 1 8 0 0 1536 miss\n3 1 9 1 0 512 miss\n4 2 7 0 0 512 miss\n";
-        let (found, own) = neighbours(lines, &[(1, 1024)]);
-        assert_eq!(own, Some(512), "of a dataset whose recordsize isn't known");
-        let found = at(&found, 4096, 1 << 20);
-        assert_eq!((found.distinct_records, found.distinct_bytes), (4, 512 + 1536 + 512 + 4096));
+        let kept = "1 1 7 0 0 512 miss\n2 1 8 0 0 1536 miss\n3 1 9 1 1 512 miss\n3 1 9 1 2 512 miss\n";
+        let (found, own) = neighbours(kept, &[(1, 1024)]);
+        assert_eq!(own, None);
+        assert_eq!(at(&found, 4096, 1 << 20).distinct_bytes, 512 + 1536 + 512 + 512);
+        // One block in a dataset whose recordsize isn't known, and two blocks.
+        let regrouped = "4 2 7 0 0 512 miss\n5 1 10 0 0 512 miss\n6 1 10 0 1 512 miss\n";
+        let (found, own) = neighbours(regrouped, &[(1, 1024)]);
+        assert_eq!(own, Some(512));
+        assert_eq!(at(&found, 4096, 1 << 20).distinct_bytes, 4096 + 4096);
     }
 
     #[test]
