@@ -34,6 +34,8 @@ pub struct Regrouped {
 /// A trace whose blocks are numbered so that neighbours lie side by side.
 pub struct Neighbours {
     places: Vec<Place>,
+    /// For each object: the size of its records, where they can be regrouped.
+    units: Vec<Option<u32>>,
     /// The place of the block of each read.
     sequence: Vec<u32>,
     previous: Vec<u32>,
@@ -45,8 +47,6 @@ struct Place {
     blkid: u64,
     object: u32,
     size: u32,
-    /// The size of its file's records, where they can be regrouped.
-    unit: Option<u32>,
 }
 
 /// The records at some size, by number.
@@ -71,11 +71,11 @@ impl Neighbours {
         for (object, blkid, at) in order {
             place_of[at as usize] = places.len() as u32;
             let size = reads.blocks[at as usize].size;
-            places.push(Place { blkid, object, size, unit: units[object as usize] });
+            places.push(Place { blkid, object, size });
         }
         let sequence: Vec<u32> = reads.block.iter().map(|block| place_of[*block as usize]).collect();
         let previous = previous_reads(&sequence, places.len());
-        Self { places, sequence, previous }
+        Self { places, units, sequence, previous }
     }
 
     /// The figures at each of these sizes, powers of two, for a cache of `cache_bytes`; None if `go_on` says false,
@@ -112,7 +112,7 @@ impl Neighbours {
     }
 
     fn at(&self, recordsize: u32, cache_bytes: u64, go_on: &mut dyn FnMut() -> bool) -> Regrouped {
-        let records = self.records(recordsize);
+        let mut records = self.records(recordsize);
         let mut found = Regrouped {
             recordsize,
             distinct_records: records.number as u64,
@@ -120,6 +120,7 @@ impl Neighbours {
             ..Regrouped::default()
         };
         let sequence: Vec<u32> = self.sequence.iter().map(|place| records.of[*place as usize]).collect();
+        records.of = Vec::new();
         // With each record its last miss is kept.
         let each = |read: u32, record, missed: &mut u32, hit: bool| {
             let unit = records.units.of(record);
@@ -146,7 +147,7 @@ impl Neighbours {
         let (mut sizes, mut units) = (Vec::new(), Vec::new());
         let mut before = None;
         let record_of = self.places.iter().map(|place| {
-            let (shift, size, unit) = match place.unit {
+            let (shift, size, unit) = match self.units[place.object as usize] {
                 Some(unit) if unit < recordsize => (recordsize.ilog2() - unit.ilog2(), recordsize, unit),
                 _ => (0, place.size, place.size),
             };
