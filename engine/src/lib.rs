@@ -1,12 +1,14 @@
 //! Reuse distances and miss-ratio curves of record reads.
 //!
-//! [`trace`] reads the one trace format record by record, [`stack`] gives each read its reuse distance in bytes,
-//! [`curve`] turns distances into hits at any cache size, and [`profile`] folds a whole trace into figures.
+//! [`trace`] reads the one trace format record by record, and [`reads`] keeps a trace in memory. [`exact`] finds the
+//! reuse distances of all reads at once, and [`stack`] one after the other; [`curve`] turns distances into hits at any
+//! cache size, and [`profile`] gives the figures of a whole trace.
 //! Nothing here knows Python; `py` holds the bindings behind the feature `python`.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod curve;
+pub mod exact;
 pub mod hash;
 pub mod lru;
 pub mod objects;

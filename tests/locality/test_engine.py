@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -35,11 +35,11 @@ def reads_of(sizes: st.SearchStrategy[int]) -> st.SearchStrategy[list[Read]]:
     return st.lists(read, min_size=1, max_size=20) | st.lists(read, min_size=40, max_size=120)
 
 
-def profile(reads: list[Read]) -> _engine.Profile:
+def profile(reads: list[Read], threads: int = 2) -> _engine.Profile:
     with TemporaryDirectory() as directory:
         path = Path(directory, "trace")
         path.write_bytes(gzip.compress("".join(read.line() for read in reads).encode(), compresslevel=1))
-        return _engine.profile(path, complete=True, records=len(reads))
+        return _engine.profile(_engine.load(path, complete=True, records=len(reads)), threads=threads)
 
 
 @settings(deadline=None)  # files are written, on a disk that others use too
@@ -52,6 +52,8 @@ def test_figures_equal_the_reference(reads: list[Read]) -> None:
     objects = Counter((read.objset, read.object, read.level) for read in reads)
     assert {(objset, number, level): references for objset, number, level, references, _ in found.objects()} == objects
     assert sum(blocks for *_, blocks in found.objects()) == found.distinct_blocks
+    times = Counter(Counter(read.block for read in reads).values())
+    assert found.reads_per_block() == sorted(times.items())
 
 
 @settings(deadline=None)
@@ -61,17 +63,31 @@ def test_figures_equal_the_reference(reads: list[Read]) -> None:
 )
 def test_hits_at_any_size_are_those_of_a_simulated_cache(reads: list[Read], sizes: list[int]) -> None:
     found = profile(reads)
-    steps = [distance + nearby for distance in reference.reuse_distances(reads) if distance for nearby in (-1, 0)]
+    steps = [distance + nearby for distance in reference.in_bytes(reads) if distance for nearby in (-1, 0)]
     for size in [*sizes, *steps[:6]]:
         assert found.hits([size]) == [reference.lru_hits(reads, size)]
 
 
-def test_a_long_trace_equals_the_reference_over_many_batches_and_squeezes() -> None:
+@settings(deadline=None)
+@given(reads_of(st.sampled_from(SIZES)), st.integers(1, 5))
+def test_distances_in_bytes_and_in_blocks_whatever_the_number_of_threads(reads: list[Read], threads: int) -> None:
+    found = profile(reads, threads)
+    for blocks, distances in ((False, reference.in_bytes(reads)), (True, reference.in_blocks(reads))):
+        known = sorted(distance for distance in distances if distance is not None)
+        for size in known:
+            assert found.hits([size - 1, size], blocks=blocks) == [bisect_left(known, size), bisect_right(known, size)]
+        ranges = found.reuse_distances(blocks=blocks)
+        assert [sum(begin < one <= end for one in known) for begin, end, _ in ranges] == [count for *_, count in ranges]
+        assert sum(count for *_, count in ranges) == len(known)
+        assert ranges == sorted(ranges)
+
+
+def test_a_long_trace_equals_the_reference() -> None:
     chosen = Random(3)  # noqa: S311 - reads, not secrets
     blkids = [min(int(chosen.paretovariate(0.4)), 900) for _ in range(8000)]
     reads = [Read(at, 54, 2, 0, blkid, SIZES[blkid % len(SIZES)], "arc") for at, blkid in enumerate(blkids)]
     found = profile(reads)
-    distances = sorted(distance for distance in reference.reuse_distances(reads) if distance is not None)
+    distances = sorted(distance for distance in reference.in_bytes(reads) if distance is not None)
     for size in range(0, 1 << 25, 1 << 16):
         assert found.hits([size]) == [bisect_right(distances, size)]
     for name, value in reference.figures(reads).items():
@@ -83,7 +99,7 @@ def test_a_long_trace_equals_the_reference_over_many_batches_and_squeezes() -> N
 def test_the_curve_holds_exact_points_up_to_where_it_is_flat(reads: list[Read]) -> None:
     found = profile(reads)
     curve = found.mrc()
-    distances = [distance for distance in reference.reuse_distances(reads) if distance is not None]
+    distances = [distance for distance in reference.in_bytes(reads) if distance is not None]
     for size, miss_ratio in curve:
         hits = sum(distance <= size for distance in distances)
         assert miss_ratio == (len(reads) - hits) / len(reads)

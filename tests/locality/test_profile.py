@@ -13,7 +13,9 @@ import pytest
 import zmysql.locality
 from zmysql.errors import ZmysqlError
 from zmysql.host import Local
+from zmysql.locality.memory import available_bytes, require
 from zmysql.locality.profile import FileReads, Profile, profile
+from zmysql.locality.reads import load
 from zmysql.trace.format import Header, header_text, read_header, records_kept
 from zmysql.trace.writer import Writer
 
@@ -24,7 +26,8 @@ SIZES = (1 << 20, 1 << 40, 100 << 60)
 
 
 def judged(path: Path) -> Profile:
-    return profile(path, read_header(path), SIZES)
+    header = read_header(path)
+    return profile(load(path, header), header, SIZES)
 
 
 def refusal(path: Path) -> str:
@@ -153,13 +156,20 @@ def test_a_sample_sees_caches_scaled(tmp_path: Path) -> None:
     path = tmp_path / "a.trace"
     text = "".join(f"{at} 5 7 0 {at % 4} 16384 -\n" for at in range(40))
     path.write_bytes(gzip.compress((header_text(Header(complete=True)) + text).encode()))
-    whole = profile(path, read_header(path), [65535, 65536])
+    header = read_header(path)
+    whole = profile(load(path, header), header, [65535, 65536])
     path.write_bytes(gzip.compress((header_text(Header(complete=True, sampling="1/100")) + text).encode()))
-    sample = profile(path, read_header(path), [6553599, 6553600])
+    header = read_header(path)
+    sample = profile(load(path, header), header, [6553599, 6553600])
     assert list(whole.hits.values()) == list(sample.hits.values()) == [0, 36]
     assert sample.flat_bytes == 6553600
     assert sample.mrc[-1] == (6553600, whole.mrc[-1][1])
     assert sample.references == 40
+    # A distance is above the first and at most the second of its range.
+    assert whole.reuse_distances == ((0, 65536, 36),)
+    assert sample.reuse_distances == ((0, 6553600, 36),)
+    assert whole.reuse_distances_blocks == ((0, 4, 36),)
+    assert whole.reads_per_block == ((10, 4),)
 
 
 def test_without_the_engine_it_says_where_to_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,3 +193,30 @@ def test_other_threads_run_meanwhile(tmp_path: Path) -> None:
     while reader.is_alive():
         turns += 1
     assert turns > 10
+
+
+def test_memory_that_is_not_there_is_told_beforehand(tmp_path: Path) -> None:
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal:       16000000 kB\nMemFree:          100000 kB\nMemAvailable:    2097152 kB\n")
+    assert available_bytes(meminfo) == 2 << 30
+    require(2 << 30, "the figures", meminfo)
+    with pytest.raises(ZmysqlError, match=r"^the figures take 3G of memory, and 2G are free here: analyse a sample"):
+        require(3 << 30, "the figures", meminfo)
+
+
+@pytest.mark.parametrize("text", [None, "", "MemTotal:       16000000 kB\n"])
+def test_where_the_system_does_not_say_what_is_free_nothing_is_refused(tmp_path: Path, text: str | None) -> None:
+    meminfo = tmp_path / "meminfo"
+    if text is not None:
+        meminfo.write_text(text)
+    assert available_bytes(meminfo) is None
+    require(1 << 60, "the figures", meminfo)
+
+
+def test_a_trace_larger_than_the_memory_is_not_begun(tmp_path: Path) -> None:
+    path = tmp_path / "a.trace"
+    path.write_bytes(gzip.compress(header_text(Header(complete=True, records=1 << 50)).encode() + lines_of(1)[0]))
+    if available_bytes() is None:
+        assert "holds 1 records" in refusal(path)
+    else:
+        assert "take 13P of memory" in refusal(path)

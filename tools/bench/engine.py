@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from bench.clock import seconds
 from zmysql.host import Local
 from zmysql.locality.profile import profile
+from zmysql.locality.reads import load
 from zmysql.trace.format import Dataset, Header, read_header
 from zmysql.trace.writer import Writer
 
@@ -57,7 +58,7 @@ def run() -> bool:
             header = write_trace(path, block)
             pairs = [
                 (
-                    seconds(lambda: profile(path, header, {1 << 30})),  # noqa: B023 - called at once
+                    seconds(lambda: profile(load(path, header), header, {1 << 30})),  # noqa: B023 - called at once
                     seconds(lambda: Local().run(["sh", "-c", 'exec gzip -dc "$1" >/dev/null', "sh", str(path)])),  # noqa: B023
                 )
                 for _ in range(RUNS)

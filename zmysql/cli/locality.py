@@ -13,6 +13,7 @@ from zmysql.errors import UsageError
 from zmysql.locality.assessment import ASSUMED_DISK_LATENCY_NS, ASSUMED_SSD_LATENCY_NS, assess, choose_caches
 from zmysql.locality.latency import LatencyRatio
 from zmysql.locality.profile import profile
+from zmysql.locality.reads import load
 from zmysql.report.locality import as_json, for_terminal
 from zmysql.trace.format import read_header
 from zmysql.units import parse_duration, parse_size
@@ -50,7 +51,7 @@ def report(  # noqa: PLR0917 - click's parameters
     ratio = _ratio(disk_latency, ssd_latency, latency_ratio)
     header = read_header(file)
     caches = choose_caches(header, arc, l2arc)
-    found = assess(file, header, profile(file, header, caches.sizes()), caches, ratio)
+    found = assess(file, header, profile(load(file, header), header, caches.sizes()), caches, ratio)
     if not header.complete:
         click.echo(f"zmysql: {file}: {found.warnings[0]}", err=True)
     if wants_json:

@@ -13,8 +13,9 @@ class Profile:
     """The figures of a trace; each is exact.
 
     The reuse distance of a read is the sum of the sizes, in bytes, of the distinct blocks read since the last read of
-    the same block, that block included. An LRU cache of C bytes that starts empty hits exactly the reads with a
-    distance of at most C. A block counts with the largest size it was read with so far.
+    the same block, that block included (or their number, where `blocks` is asked for). An LRU cache of C bytes that
+    starts empty hits exactly the reads with a distance of at most C. A block has the largest size it is read with in
+    the whole trace.
     """
 
     @property
@@ -59,21 +60,32 @@ class Profile:
     def objects(self) -> list[tuple[int, int, int, int, int]]:
         """Give (objset, object, level, reads, distinct blocks), in the order of their first reads."""
 
-    def hits(self, cache_bytes: list[int]) -> list[int]:
-        """Give the hits of an LRU cache of each size in bytes (0 to 2^64 - 1)."""
+    def reads_per_block(self) -> list[tuple[int, int]]:
+        """Give (times, blocks that were read so many times), times rising, where there are such blocks."""
 
-    def mrc(self) -> list[tuple[int, float]]:
-        """Give the miss-ratio curve as (cache bytes, miss ratio), sizes rising.
+    def hits(self, cache_sizes: list[int], *, blocks: bool = False) -> list[int]:
+        """Give the hits of an LRU cache of each size in bytes (0 to 2^64 - 1), or in blocks."""
+
+    def mrc(self, *, blocks: bool = False) -> list[tuple[int, float]]:
+        """Give the miss-ratio curve as (cache bytes, miss ratio), or (blocks, miss ratio), sizes rising.
 
         From an empty cache, over eight sizes for each doubling, to the size from which the curve is flat.
         """
 
-def profile(path: str | PathLike[str], *, complete: bool, records: int | None) -> Profile:
-    """Read a trace in one pass, with memory in proportion to its distinct blocks.
+    def reuse_distances(self, *, blocks: bool = False) -> list[tuple[int, int, int]]:
+        """Give (from, to, reads with a distance above `from` and at most `to`) between the sizes of `mrc`.
 
-    `complete` and `records` are what the trace's header says. A trace that isn't complete is read up to its last whole
-    line. Raises TraceUnreadable, and KeyboardInterrupt on Ctrl-C.
+        In bytes, or in blocks. Ranges without reads are left out; first reads have no distance.
+        """
+
+def profile(reads: Reads, *, threads: int | None = None) -> Profile:
+    """Find the exact figures of a trace, on so many threads (default: all processors).
+
+    The memory that it takes is what `profile_needs_bytes` says. Raises OverflowError for 2^32 - 1 reads or more.
     """
+
+def profile_needs_bytes(reads: Reads, *, threads: int | None = None) -> int:
+    """Give the memory in bytes that `profile` takes at most, on top of the reads."""
 
 @final
 class Reads:

@@ -1,4 +1,4 @@
-"""The typed face of the engine: a trace file in, its figures out."""
+"""The exact figures of a trace: counts, reuse distances and the miss-ratio curve."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from zmysql.errors import ZmysqlError
+from zmysql.locality.memory import require
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
-    from pathlib import Path
 
+    from zmysql.locality._engine import Reads
     from zmysql.trace.format import Header
 
 _LARGEST = (1 << 64) - 1  # the engine's sizes have 64 bits; no cache is larger
@@ -32,9 +32,12 @@ class FileReads:
 class Profile:
     """The figures of a trace.
 
-    Counts and `distinct_bytes` are of the records in the file; sizes of caches (`flat_bytes`, in `mrc` and `hits`) are
-    real ones also where the trace holds a sample of the blocks. `mrc` is (cache bytes, miss ratio) with sizes rising,
-    `hits` those of an LRU cache of each size that was asked for, `files` are sorted by reads, most first.
+    Counts and `distinct_bytes` are of the records in the file; sizes of caches (`flat_bytes`, in `mrc`, `hits` and
+    `reuse_distances`) are real ones also where the trace holds a sample of the blocks. `mrc` is (cache bytes, miss
+    ratio) with sizes rising, `hits` those of an LRU cache of each size that was asked for, `files` are sorted by reads,
+    most first. `reuse_distances` is (from_bytes, to_bytes, reads with a distance above the first and at most the
+    second), `reuse_distances_blocks` the same in blocks; first reads have none. `reads_per_block` is (times, blocks
+    that were read so often).
     """
 
     references: int
@@ -50,6 +53,9 @@ class Profile:
     mrc: tuple[tuple[int, float], ...]
     hits: Mapping[int, int]
     files: tuple[FileReads, ...]
+    reuse_distances: tuple[tuple[int, int, int], ...]
+    reuse_distances_blocks: tuple[tuple[int, int, int], ...]
+    reads_per_block: tuple[tuple[int, int], ...]
 
     @property
     def first_reads(self) -> int:
@@ -57,22 +63,15 @@ class Profile:
         return self.distinct_blocks
 
 
-def profile(path: Path, header: Header, cache_bytes: Collection[int]) -> Profile:
-    """Read a trace, and count the hits of an LRU cache of each of these sizes.
+def profile(reads: Reads, header: Header, cache_bytes: Collection[int]) -> Profile:
+    """Find the exact figures of a trace, with the hits of an LRU cache of each of these sizes.
 
-    Raises ZmysqlError, with the file and the way out, where the trace can't be read or the engine isn't built.
+    Raises ZmysqlError, with the way out, where they take more memory than this machine has.
     """
-    try:
-        from zmysql.locality import _engine  # noqa: PLC0415 - a database host has none, and needs none to record
-    except ImportError:
-        raise ZmysqlError(
-            f"the engine isn't built here, as there was no Rust when zmysql was installed: copy {path} to a machine"
-            " where it is, and run `zmysql locality report` there"
-        ) from None
-    try:
-        found = _engine.profile(path, complete=header.complete, records=header.records)
-    except _engine.TraceUnreadable as error:
-        raise ZmysqlError(f"{path} {error}") from None
+    from zmysql.locality import _engine  # noqa: PLC0415 - a database host has none, and needs none to record
+
+    require(_engine.profile_needs_bytes(reads), f"the exact figures of {len(reads):,} reads")
+    found = _engine.profile(reads)
     kept = sampling_ratio(header)
     sizes = sorted(cache_bytes)
     return Profile(
@@ -90,7 +89,15 @@ def profile(path: Path, header: Header, cache_bytes: Collection[int]) -> Profile
         mrc=tuple((round(size / kept), miss_ratio) for size, miss_ratio in found.mrc()),
         hits=dict(zip(sizes, found.hits([min(int(size * kept), _LARGEST) for size in sizes]), strict=True)),
         files=_files(found.objects(), header),
+        reuse_distances=_scaled(found.reuse_distances(), kept),
+        reuse_distances_blocks=_scaled(found.reuse_distances(blocks=True), kept),
+        reads_per_block=tuple(found.reads_per_block()),
     )
+
+
+def _scaled(ranges: Iterable[tuple[int, int, int]], kept: Fraction) -> tuple[tuple[int, int, int], ...]:
+    """Give ranges of distances as those of the whole trace."""
+    return tuple((round(begin / kept), round(end / kept), reads) for begin, end, reads in ranges)
 
 
 def sampling_ratio(header: Header) -> Fraction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zmysql.errors import ZmysqlError
+from zmysql.locality.memory import READ_BYTES, require
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 def load(path: Path, header: Header) -> Reads:
     """Read a trace into memory.
 
-    Raises ZmysqlError, with the file and the way out, where the trace can't be read or the engine isn't built.
+    Raises ZmysqlError, with the file and the way out, where the trace can't be read, is larger than the memory, or the
+    engine isn't built.
     """
     try:
         from zmysql.locality import _engine  # noqa: PLC0415 - a database host has none, and needs none to record
@@ -25,6 +27,8 @@ def load(path: Path, header: Header) -> Reads:
             f"the engine isn't built here, as there was no Rust when zmysql was installed: copy {path} to a machine"
             " where it is, and run `zmysql locality` there"
         ) from None
+    if header.records is not None:
+        require(header.records * READ_BYTES, f"{path}: its {header.records:,} records")
     try:
         return _engine.load(path, complete=header.complete, records=header.records)
     except _engine.TraceUnreadable as error:

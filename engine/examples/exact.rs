@@ -1,0 +1,83 @@
+//! The exact curve, or reference counts, of an oracleGeneral file, as a whole process; each record counts as a block.
+//!
+//! `exact curve FILE THREADS LEVEL SIZE…` prints the miss ratio of an LRU cache of each size, in blocks;
+//! `exact counts FILE THREADS` how many blocks are read once, more than once and more than twice. LEVEL is 0 for
+//! portable code, more for what the processor has, or "best".
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::thread;
+
+use zmysql_engine::curve::Curve;
+use zmysql_engine::exact::ids::{Ids, CHUNK};
+use zmysql_engine::exact::{distances, Level, Tally};
+
+/// u32 time, u64 id, u32 size, i64 next access.
+const RECORD: usize = 24;
+/// Records that are read at once: they stay in the second cache.
+const AT_ONCE: usize = 1 << 12;
+
+/// Takes the records from `begin` up to `end`.
+fn read(path: &str, begin: usize, end: usize) -> io::Result<Ids> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start((begin * RECORD) as u64))?;
+    let mut buffer = vec![0; AT_ONCE * RECORD];
+    let mut chunk = Vec::with_capacity(CHUNK);
+    let mut ids = Ids::default();
+    for from in (begin..end).step_by(AT_ONCE) {
+        let records = &mut buffer[..AT_ONCE.min(end - from) * RECORD];
+        file.read_exact(records)?;
+        let fields = records.chunks_exact(RECORD).map(|record| record[4..12].try_into());
+        chunk.extend(fields.map(|id| u64::from_le_bytes(id.unwrap_or_default())));
+        if chunk.len() == CHUNK || from + AT_ONCE >= end {
+            ids.add(chunk.drain(..));
+        }
+    }
+    Ok(ids)
+}
+
+/// Takes all records, on so many threads.
+fn read_all(path: &str, threads: usize) -> io::Result<Ids> {
+    let records = File::open(path)?.metadata()?.len() as usize / RECORD;
+    let each = records.div_ceil(threads).next_multiple_of(CHUNK);
+    thread::scope(|scope| {
+        let parts: Vec<_> = (0..records)
+            .step_by(each)
+            .map(|begin| scope.spawn(move || read(path, begin, records.min(begin + each))))
+            .collect();
+        let mut all = Ids::default();
+        for part in parts {
+            all.append(part.join().map_err(|_| io::Error::other("a thread panicked"))??);
+        }
+        Ok(all)
+    })
+}
+
+fn main() -> io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["curve", path, threads, level, sizes @ ..] => {
+            let levels = Level::available();
+            let level = level.parse().map_or(Level::best(), |level: usize| levels[level.min(levels.len() - 1)]);
+            let threads = threads.parse().map_err(io::Error::other)?;
+            let ids = read_all(path, threads)?;
+            let reads = ids.len();
+            let (stretches, blocks) = ids.stretches(threads);
+            let tally = distances(reads, stretches, &Tally::new(1, blocks as u64, reads), level);
+            let curve = Curve::new(tally, reads as u64, blocks as u64);
+            for size in sizes {
+                let hits = curve.hits(size.parse().map_err(io::Error::other)?);
+                println!("{size} {:.6}", (reads as u64 - hits) as f64 / reads as f64);
+            }
+        }
+        ["counts", path, threads] => {
+            let threads = threads.parse().map_err(io::Error::other)?;
+            let counts = read_all(path, threads)?.reads_per_block(threads);
+            let more_than = |often| counts.iter().filter(|(times, _)| *times > often).map(|(_, blocks)| blocks).sum();
+            let [all, twice, thrice]: [u64; 3] = [0, 1, 2].map(more_than);
+            println!("{} {twice} {thrice}", all - twice);
+        }
+        _ => return Err(io::Error::other("usage: exact curve FILE THREADS LEVEL SIZE… | exact counts FILE THREADS")),
+    }
+    Ok(())
+}
