@@ -19,6 +19,7 @@ pub mod profile;
 mod py;
 pub mod reads;
 pub mod spatial;
+pub mod sim;
 pub mod stack;
 pub mod trace;
 pub mod windows;

@@ -3,7 +3,9 @@
 # ruff: noqa: PYI021 - this is where the engine is documented
 
 from os import PathLike
-from typing import final
+from typing import Any, final
+
+from zmysql.locality.parameters import Parameters
 
 class TraceUnreadable(Exception):
     """A trace that can't be read; the message goes on after the file's name, with the line and the way out."""
@@ -224,4 +226,21 @@ def objects(reads: Reads, cache_bytes: int, curves: int, threads: int | None) ->
     """Give the objects, the most read first, with curves for the first `curves` of them.
 
     Raises TraceUnreadable for a trace of 2^32 reads or more.
+def simulate(
+    reads: Reads,
+    cases: list[tuple[int | None, int, int, int]],
+    parameters: Parameters,
+    *,
+    skip_ns: int,
+    passes: int,
+    restarts: bool,
+    sample: float,
+    kept: float,
+    threads: int,
+) -> list[dict[str, Any]]:
+    """Replay a trace through OpenZFS's caches, once for each (recordsize, ARC, L2ARC, added buffer pool) in bytes.
+
+    The cases run on so many threads; their outcomes are in the same order, with the keys of
+    zmysql.locality.simulation.Outcome, but `warmup_ns` for its seconds and `object_misses` as a list by object. `kept`
+    is the share of the blocks that the trace holds: sizes are scaled by it. Raises KeyboardInterrupt on Ctrl-C.
     """

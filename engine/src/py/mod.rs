@@ -5,6 +5,7 @@ mod profile;
 mod reads;
 mod spatial;
 mod windows;
+mod simulate;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -33,5 +34,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     reads::register(module)?;
     spatial::register(module)?;
     windows::register(module)?;
-    objects::register(module)
+    objects::register(module)?;
+    simulate::register(module)
 }

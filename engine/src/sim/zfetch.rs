@@ -1,0 +1,201 @@
+//! The predictive prefetcher: module/zfs/dmu_zfetch.c of OpenZFS 2.3. A file's reads are sorted into streams; what a stream
+//! is expected to want is prefetched when one of its reads had to wait for a device.
+
+use super::parameters::Parameters;
+
+/// ZFETCH_RANGES: stretches ahead of a stream that were read out of order.
+const RANGES: usize = 9;
+
+/// No file of ZFS has so many blocks; a trace that says so is not to be followed.
+const FAR: u64 = 1 << 60;
+
+#[derive(Clone, Default)]
+struct Stream {
+    /// The block that the next read is expected to want.
+    next: u64,
+    used_s: u64,
+    /// Read already, from and to, relative to `next`; in order.
+    ahead: Vec<(u64, u64)>,
+    distance_bytes: u64,
+    indirect_distance_bytes: u64,
+    data: (u64, u64),
+    indirect: (u64, u64),
+}
+
+impl Stream {
+    fn new(next: u64, now_s: u64, parameters: &Parameters) -> Self {
+        // It may be replaced at once, as long as nothing hits it.
+        let used_s = now_s.saturating_sub(parameters.zfetch_min_sec_reap);
+        Self { next, used_s, data: (next, next), indirect: (next, next), ..Self::default() }
+    }
+
+    /// Goes on by so many blocks, and by what was read ahead of them; gives how far.
+    fn advance(&mut self, mut blocks: u64) -> u64 {
+        while let Some(&(from, to)) = self.ahead.first() {
+            if from > blocks {
+                break;
+            }
+            self.ahead.remove(0);
+            if to >= blocks {
+                blocks = to;
+                break;
+            }
+        }
+        self.ahead.iter_mut().for_each(|(from, to)| (*from, *to) = (*from - blocks, *to - blocks));
+        self.next += blocks;
+        blocks
+    }
+
+    /// Notes a read ahead of the stream; gives how far the stream goes on if that filled enough of the holes.
+    fn note_ahead(&mut self, from: u64, to: u64, hole_shift: u32) -> u64 {
+        let (from, to) = (from - self.next, to - self.next);
+        let first = self.ahead.partition_point(|range| range.1 < from);
+        let end = self.ahead.partition_point(|range| range.0 <= to);
+        if first < end {
+            let joined = (from.min(self.ahead[first].0), to.max(self.ahead[end - 1].1));
+            self.ahead.splice(first..end, [joined]);
+        } else if self.ahead.len() < RANGES {
+            self.ahead.insert(first, (from, to));
+        } else {
+            return 0;
+        }
+        if hole_shift >= 16 {
+            return 0;
+        }
+        let (mut holes, mut before, mut filled) = (0, 0, 0);
+        for (from, to) in &self.ahead {
+            holes += from - before;
+            before = *to;
+            if holes <= to >> hole_shift {
+                filled = *to;
+            }
+        }
+        if filled > 0 {
+            self.advance(filled)
+        } else {
+            0
+        }
+    }
+}
+
+/// What is to be prefetched, as blocks of the file: their own, and (as blocks of the file below them) indirect blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefetch {
+    pub data: (u64, u64),
+    pub indirect: (u64, u64),
+}
+
+/// What the prefetcher has to know of a file.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub block_bytes: u64,
+    pub last_block: u64,
+    /// The ARC's target.
+    pub arc_bytes: u64,
+}
+
+/// The streams of a file, the newest first.
+#[derive(Clone, Default)]
+pub struct Zfetch {
+    streams: Vec<Stream>,
+}
+
+impl Zfetch {
+    /// Takes in a read of one block (dmu_zfetch_prepare()), and gives what to prefetch (dmu_zfetch_run()); `missed` says
+    /// that the block had to come from a device.
+    pub fn read(
+        &mut self,
+        block: u64,
+        missed: bool,
+        now_s: u64,
+        file: &Shape,
+        parameters: &Parameters,
+    ) -> Option<Prefetch> {
+        if !(2..FAR).contains(&file.last_block) {
+            return None;
+        }
+        let (at, blocks) = self.find(block, now_s, file, parameters)?;
+        let stream = &mut self.streams[at];
+        stream.used_s = now_s;
+        if blocks == 0 {
+            return None;
+        }
+        if stream.next >= file.last_block {
+            self.streams.remove(at);
+            return None;
+        }
+        plan(stream, blocks, file, parameters);
+        let mut found = Prefetch { data: (0, 0), indirect: stream.indirect };
+        if missed {
+            found.data = stream.data;
+            stream.data.0 = stream.data.1;
+        }
+        stream.indirect.0 = stream.indirect.1;
+        Some(found)
+    }
+
+    /// The stream that the read belongs to, and by how many blocks it went on; None for a new one, or a read behind one.
+    fn find(&mut self, block: u64, now_s: u64, file: &Shape, parameters: &Parameters) -> Option<(usize, u64)> {
+        if let Some(at) = self.streams.iter().position(|stream| block == stream.next || block + 1 == stream.next) {
+            let stream = &mut self.streams[at];
+            let blocks = u64::from(block == stream.next);
+            return Some((at, stream.advance(blocks)));
+        }
+        let reorder = (parameters.zfetch_max_reorder / file.block_bytes + 1).min(u64::from(u16::MAX));
+        let old_s = now_s.saturating_sub(parameters.zfetch_max_sec_reap);
+        let end = block + 1;
+        for (at, stream) in self.streams.iter_mut().enumerate() {
+            if block > stream.next {
+                if end <= stream.next + reorder {
+                    return Some((at, stream.note_ahead(block, end, parameters.zfetch_hole_shift)));
+                }
+            } else if end + reorder > stream.next && stream.used_s >= old_s {
+                stream.used_s = now_s;
+                return None;
+            }
+        }
+        if end < file.last_block {
+            self.create(end, now_s, file, parameters);
+        }
+        None
+    }
+
+    /// dmu_zfetch_stream_create(): old streams make room.
+    fn create(&mut self, next: u64, now_s: u64, file: &Shape, parameters: &Parameters) {
+        let old_s = now_s.saturating_sub(parameters.zfetch_max_sec_reap);
+        self.streams.retain(|stream| stream.used_s >= old_s);
+        let file_bytes = u128::from(file.last_block) * u128::from(file.block_bytes);
+        let apart = (file_bytes / u128::from(parameters.zfetch_max_distance.max(1))).min(u128::from(u64::MAX)) as u64;
+        let most = parameters.zfetch_max_streams.min(apart).max(1) as usize;
+        if self.streams.len() >= most {
+            let reap_s = now_s.saturating_sub(parameters.zfetch_min_sec_reap);
+            let oldest = self.streams.iter().map(|stream| stream.used_s).filter(|used_s| *used_s < reap_s).min();
+            let Some(at) = oldest.and_then(|used_s| self.streams.iter().rposition(|stream| stream.used_s == used_s))
+            else {
+                return;
+            };
+            self.streams.remove(at);
+        }
+        self.streams.insert(0, Stream::new(next, now_s, parameters));
+    }
+}
+
+/// Moves the ends of what is to be prefetched: the distance doubles with each read up to zfetch_min_distance. What OpenZFS
+/// adds when a prefetch comes too late has no place here, where I/O takes no time.
+fn plan(stream: &mut Stream, blocks: u64, file: &Shape, parameters: &Parameters) {
+    let bytes = blocks * file.block_bytes;
+    let ample = stream.distance_bytes < file.block_bytes || file.arc_bytes >> 4 >= file.block_bytes;
+    if stream.distance_bytes < bytes {
+        stream.distance_bytes = bytes;
+    } else if stream.distance_bytes < parameters.zfetch_min_distance && ample {
+        stream.distance_bytes *= 2;
+    }
+    stream.distance_bytes = stream.distance_bytes.min(parameters.zfetch_max_distance);
+    stream.data.0 = stream.data.0.max(stream.next);
+    stream.data.1 = stream.data.1.max(stream.next + stream.distance_bytes / file.block_bytes);
+
+    let doubled = stream.indirect_distance_bytes.saturating_mul(2).max(bytes);
+    stream.indirect_distance_bytes = doubled.min(parameters.zfetch_max_idistance);
+    stream.indirect.0 = stream.indirect.0.max(stream.data.1);
+    stream.indirect.1 = stream.indirect.1.max(stream.data.1 + stream.indirect_distance_bytes / file.block_bytes);
+}
