@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from zmysql.cli import locality_reads
+from zmysql.cli.simulate import simulate_
 from zmysql.errors import UsageError
 from zmysql.locality.assessment import ASSUMED_DISK_LATENCY_NS, ASSUMED_SSD_LATENCY_NS, assess, choose_caches
 from zmysql.locality.latency import LatencyRatio
@@ -28,6 +29,7 @@ def locality() -> None:
 
 for command in locality_reads.commands:
     locality.add_command(command)
+locality.add_command(simulate_)
 
 
 @locality.command()

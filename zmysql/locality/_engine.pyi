@@ -226,6 +226,22 @@ def objects(reads: Reads, cache_bytes: int, curves: int, threads: int | None) ->
     """Give the objects, the most read first, with curves for the first `curves` of them.
 
     Raises TraceUnreadable for a trace of 2^32 reads or more.
+def classic_hits(reads: Reads, algorithm: str, sizes: list[int], *, sample: float, threads: int) -> list[int]:
+    """Give the hits of a textbook cache, "lru" or "arc" (FAST '03), of each size in blocks; a block's bytes don't matter.
+
+    With `sample` below 1 they are estimated from that share of the blocks. Raises ValueError for another algorithm, or
+    above 2^28 distinct blocks.
+    """
+
+def reads_of(blkids: bytes) -> Reads:
+    """Give reads of one file's blocks of 16K, a microsecond apart, from their numbers (64 bits, little-endian).
+
+    Raises ValueError for half a number.
+    """
+
+def smallest_recordsize(reads: Reads) -> int | None:
+    """Give the bytes of the smallest blocks that a file of several was read in; None where no file has several."""
+
 def simulate(
     reads: Reads,
     cases: list[tuple[int | None, int, int, int]],

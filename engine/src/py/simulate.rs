@@ -1,13 +1,16 @@
 //! The simulation of OpenZFS's caches.
 
-use std::sync::Mutex;
+use std::num::NonZeroU32;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::interrupted;
 use super::reads::PyReads;
-use crate::sim::{simulate as run, Case, Outcome, Parameters, Replay};
+use crate::reads::Loader;
+use crate::sim::{self, classic, simulate as run, Case, Outcome, Parameters, Replay};
+use crate::trace::{Class, Record};
 
 /// Takes the parameters from the attributes of a Python object.
 fn parameters(given: &Bound<'_, PyAny>) -> PyResult<Parameters> {
@@ -115,16 +118,60 @@ fn simulate<'py>(
     };
     let cases: Vec<Case> = cases.into_iter().map(case).collect();
     let replay = Replay { skip_ns, passes, restarts, sample, kept };
-    let stopped = Mutex::new(Ok(()));
-    let go_on = || match &mut *stopped.lock().unwrap_or_else(|error| error.into_inner()) {
-        found @ Ok(()) => !interrupted(found),
-        Err(_) => false,
-    };
+    let mut stopped = Ok(());
+    let go_on = || stopped.is_ok() && !interrupted(&mut stopped);
     let outcomes = py.detach(|| run(&reads.0, &cases, &parameters, &replay, threads, go_on));
-    stopped.into_inner().unwrap_or_else(|error| error.into_inner())?;
+    stopped?;
     outcomes.unwrap_or_default().iter().map(|outcome| as_dict(py, outcome)).collect()
 }
 
+#[pyfunction]
+#[pyo3(signature = (reads, algorithm, sizes, *, sample, threads))]
+fn classic_hits(
+    py: Python<'_>,
+    reads: &PyReads,
+    algorithm: &str,
+    sizes: Vec<u64>,
+    sample: f64,
+    threads: usize,
+) -> PyResult<Vec<u64>> {
+    let algorithm = match algorithm {
+        "lru" => classic::Algorithm::Lru,
+        "arc" => classic::Algorithm::Arc,
+        other => return Err(PyValueError::new_err(format!("{other:?} is neither lru nor arc"))),
+    };
+    if reads.0.blocks.len() > classic::MOST_BLOCKS {
+        return Err(PyValueError::new_err("the trace has more than 2^28 distinct blocks"));
+    }
+    Ok(py.detach(|| classic::hits(&reads.0, algorithm, &sizes, sample, threads)))
+}
+
+/// The reads of one file's blocks of 16K, a microsecond apart.
+#[pyfunction]
+fn reads_of(py: Python<'_>, blkids: &[u8]) -> PyResult<PyReads> {
+    let (blkids, rest) = blkids.as_chunks::<8>();
+    if !rest.is_empty() {
+        return Err(PyValueError::new_err("blkids must be 8 bytes each, least significant first"));
+    }
+    py.detach(|| {
+        let mut loader = Loader::default();
+        let size = NonZeroU32::new(16384).unwrap_or(NonZeroU32::MIN);
+        for (at, blkid) in blkids.iter().enumerate() {
+            let (time_ns, blkid) = (at as u64 * 1000, u64::from_le_bytes(*blkid));
+            loader.add(&Record { time_ns, objset: 1, object: 1, level: 0, blkid, size, class: Class::Unknown })?;
+        }
+        Ok(PyReads(loader.finish()))
+    })
+}
+
+#[pyfunction]
+fn smallest_recordsize(reads: &PyReads) -> Option<u32> {
+    sim::smallest_recordsize(&reads.0)
+}
+
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(classic_hits, module)?)?;
+    module.add_function(wrap_pyfunction!(reads_of, module)?)?;
+    module.add_function(wrap_pyfunction!(smallest_recordsize, module)?)?;
     module.add_function(wrap_pyfunction!(simulate, module)?)
 }

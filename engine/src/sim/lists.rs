@@ -88,9 +88,9 @@ mod tests {
     use super::*;
 
     fn from_oldest(lists: &Lists, list: usize) -> Vec<u32> {
+        let known = |block| (block != NONE).then_some(block);
         let walk = |sublist| {
-            std::iter::successors(Some(lists.oldest(list, sublist)), |block| Some(lists.newer(*block)))
-                .take_while(|block| *block != NONE)
+            std::iter::successors(known(lists.oldest(list, sublist)), move |block| known(lists.newer(*block)))
         };
         (0..lists.sublists()).flat_map(walk).collect()
     }

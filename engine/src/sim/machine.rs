@@ -1,5 +1,7 @@
 //! A machine that replays a trace: buffer pool, dbufs, prefetcher, ARC, L2ARC and disks, in that order.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::reads::Reads;
 use crate::trace::Class;
 
@@ -19,6 +21,7 @@ const SMALLEST_ARC_BYTES: f64 = (64 << 20) as f64;
 /// Feeds in a row that find nothing, after which the thread is taken to sleep until the next read.
 const IDLE_FEEDS: u32 = 64;
 const SECOND_NS: u64 = 1_000_000_000;
+const READS_PER_LOOK: usize = 1 << 16;
 
 pub struct Machine<'a> {
     parameters: &'a Parameters,
@@ -56,15 +59,19 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Replays these reads of the trace.
-    pub fn replay(mut self, reads: &Reads, sample: &Sample, replay: &Replay) -> Outcome {
+    /// Replays these reads of the trace; None if it was told to stop.
+    pub fn replay(mut self, reads: &Reads, sample: &Sample, replay: &Replay, stop: &AtomicBool) -> Option<Outcome> {
         let begin_ns = sample.begin_ns;
         let passes = replay.passes.max(1);
         for pass in 1..=passes {
             let offset_ns = if pass == 1 { 0 } else { self.arc.now_ns.saturating_add(SECOND_NS) };
             self.begin_pass(offset_ns, pass > 1 && replay.restarts);
             let mut counting = false;
-            for at in (0..sample.len()).map(|turn| sample.at(turn)) {
+            for turn in 0..sample.len() {
+                if turn % READS_PER_LOOK == 0 && stop.load(Ordering::Relaxed) {
+                    return None;
+                }
+                let at = sample.at(turn);
                 let since_ns = reads.time_ns[at].saturating_sub(begin_ns);
                 self.advance(offset_ns.saturating_add(since_ns));
                 if !counting && pass == passes && since_ns >= replay.skip_ns {
@@ -77,7 +84,7 @@ impl<'a> Machine<'a> {
                 self.forget_counts();
             }
         }
-        self.finish()
+        Some(self.finish())
     }
 
     fn begin_pass(&mut self, now_ns: u64, restart: bool) {

@@ -4,6 +4,7 @@
 //! writes, other processes' reads, memory pressure, and how long I/O takes.
 
 mod arc;
+pub mod classic;
 mod dbuf;
 mod evict;
 mod l2arc;
@@ -16,8 +17,10 @@ mod sample;
 mod warmup;
 mod zfetch;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use crate::reads::Reads;
 
@@ -26,7 +29,10 @@ use machine::Machine;
 pub use parameters::{Case, Outcome, Parameters, Replay};
 use sample::Sample;
 
-/// Simulates each case on so many threads; `go_on` is asked between two cases, and stops the rest with false.
+/// Between two looks at whether to go on.
+const ASKED_EVERY: Duration = Duration::from_millis(100);
+
+/// Simulates each case on so many threads; `go_on` is asked several times a second, and stops everything with false.
 ///
 /// Gives None if it was stopped. The outcomes are in the order of the cases.
 pub fn simulate(
@@ -35,27 +41,54 @@ pub fn simulate(
     parameters: &Parameters,
     replay: &Replay,
     threads: usize,
-    go_on: impl Fn() -> bool + Sync,
+    mut go_on: impl FnMut() -> bool,
 ) -> Option<Vec<Outcome>> {
-    let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; cases.len()]);
+    let kept = replay.sample * replay.kept;
+    let mut outcomes = vec![None; cases.len()];
     for (recordsize, members) in by_recordsize(cases) {
-        let kept = replay.sample * replay.kept;
         let layout = Layout::new(reads, recordsize, Shape::new(parameters, kept));
         let sample = Sample::new(reads, &layout, replay);
-        let next = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            for _ in 0..threads.clamp(1, members.len()) {
-                scope.spawn(|| {
-                    while let Some(at) = members.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| go_on()) {
-                        let machine = Machine::new(&layout, &cases[*at], parameters, kept);
-                        let outcome = sample.scaled(machine.replay(reads, &sample, replay));
-                        outcomes.lock().unwrap_or_else(|error| error.into_inner())[*at] = Some(outcome);
-                    }
-                });
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (send, receive) = mpsc::channel();
+        let work = |send: mpsc::Sender<(usize, Outcome)>| {
+            while let Some(at) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let machine = Machine::new(&layout, &cases[*at], parameters, kept);
+                let Some(outcome) = machine.replay(reads, &sample, replay, &stop) else { break };
+                if send.send((*at, sample.scaled(outcome))).is_err() {
+                    break;
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for send in vec![send; threads.clamp(1, members.len())] {
+                scope.spawn(|| work(send));
+            }
+            loop {
+                match receive.recv_timeout(ASKED_EVERY) {
+                    Ok((at, outcome)) => outcomes[at] = Some(outcome),
+                    Err(mpsc::RecvTimeoutError::Timeout) => stop.store(!go_on(), Ordering::Relaxed),
+                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                }
             }
         });
+        if stop.into_inner() {
+            return None;
+        }
     }
-    outcomes.into_inner().unwrap_or_else(|error| error.into_inner()).into_iter().collect()
+    outcomes.into_iter().collect()
+}
+
+/// The smallest record size that splits no block: that of the smallest blocks which a file of several was read in.
+pub fn smallest_recordsize(reads: &Reads) -> Option<u32> {
+    let mut largest = vec![(0, false); reads.objects.len()];
+    for block in &reads.blocks {
+        let (size, several) = &mut largest[block.object as usize];
+        *size = block.size.max(*size);
+        *several |= block.blkid > 0;
+    }
+    let several =
+        largest.into_iter().zip(&reads.objects).filter(|((_, several), object)| *several && object.level == 0);
+    several.map(|((size, _), _)| size).min()
 }
 
 /// The cases of each record size, which share a layout.

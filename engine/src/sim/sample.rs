@@ -64,7 +64,8 @@ impl Sample {
             l2arc_hits: l2arc,
             misses,
             holes: self.holes,
-            disk_reads: up(sampled.disk_reads),
+            // Indirect blocks are all read, each with a share of its bytes.
+            disk_reads: up(sampled.disk_reads - sampled.metadata_misses) + sampled.metadata_misses,
             disk_read_bytes: up(sampled.disk_read_bytes),
             l2arc_read_bytes: up(sampled.l2arc_read_bytes),
             l2arc_written_bytes: up(sampled.l2arc_written_bytes),
