@@ -227,7 +227,7 @@ def objects(reads: Reads, cache_bytes: int, curves: int, threads: int | None) ->
 
     Raises TraceUnreadable for a trace of 2^32 reads or more.
 def classic_hits(reads: Reads, algorithm: str, sizes: list[int], *, sample: float, threads: int) -> list[int]:
-    """Give the hits of a textbook cache, "lru" or "arc" (FAST '03), of each size in blocks; a block's bytes don't matter.
+    """Give the hits of a textbook cache, "lru" or "arc" (FAST '03), of each size in blocks, whatever their bytes.
 
     With `sample` below 1 they are estimated from that share of the blocks. Raises ValueError for another algorithm, or
     above 2^28 distinct blocks.

@@ -179,12 +179,10 @@ def simulate(
 
 def check(case: Case) -> None:
     """Raise UsageError for sizes that no machine has."""
-    sizes = {"ARC": case.arc_bytes, "L2ARC": case.l2arc_bytes, "buffer pool": case.buffer_pool_bytes}
+    sizes = {"an ARC": case.arc_bytes, "an L2ARC": case.l2arc_bytes, "a buffer pool": case.buffer_pool_bytes}
     for name, size in sizes.items():
         if not 0 <= size <= LARGEST_BYTES:
-            raise UsageError(
-                f"an {name} of {size} bytes can't be simulated: sizes go up to {format_size(LARGEST_BYTES)}"
-            )
+            raise UsageError(f"{name} of {size} bytes can't be simulated: sizes go up to {format_size(LARGEST_BYTES)}")
     if case.arc_bytes == 0:
         raise UsageError("an ARC of 0 bytes can't be simulated: say a size such as 4G")
     record = case.recordsize

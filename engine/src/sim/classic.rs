@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
+use crate::hash::FastMap;
 use crate::reads::Reads;
 
 /// More distinct blocks can't be numbered within a log.
@@ -73,19 +74,17 @@ struct Sampled {
 impl Sampled {
     fn new(reads: &Reads, sample: f64) -> Self {
         let limit = (sample * 2f64.powi(64)) as u64;
+        let chosen = |block: &u32| hash(u64::from(*block)) < limit;
         let mut distinct = 0;
-        let number = |block: usize| {
-            let kept = hash(block as u64) < limit;
-            distinct += usize::from(kept);
-            if kept {
-                distinct as u32 - 1
-            } else {
-                NOWHERE
-            }
+        let mut numbers = FastMap::default();
+        let mut number = |block: u32| {
+            *numbers.entry(block).or_insert_with(|| {
+                distinct += 1;
+                distinct - 1
+            })
         };
-        let numbers: Vec<u32> = (0..reads.blocks.len()).map(number).collect();
-        let blocks = reads.block.iter().map(|block| numbers[*block as usize]).filter(|number| *number != NOWHERE);
-        Self { blocks: blocks.collect(), distinct }
+        let blocks = reads.block.iter().copied().filter(chosen).map(&mut number).collect();
+        Self { blocks, distinct: distinct as usize }
     }
 }
 
@@ -106,9 +105,8 @@ struct Log {
 }
 
 impl Log {
-    fn new(list: u32, most: usize) -> Self {
-        let room = (2 * most + 64).next_power_of_two();
-        Self { tag: list << INDEX_BITS, ring: vec![0; room], end: 0, start: 0, length: 0 }
+    fn new(list: u32) -> Self {
+        Self { tag: list << INDEX_BITS, ring: vec![0; 64], end: 0, start: 0, length: 0 }
     }
 
     fn push(&mut self, block: u32, places: &mut [u32]) {
@@ -138,18 +136,20 @@ impl Log {
         }
     }
 
+    /// Makes as much room as there are blocks, or more.
     fn close_gaps(&mut self, places: &mut [u32]) {
         let mask = self.ring.len() - 1;
-        let mut kept = self.start;
+        let mut ring = Vec::with_capacity((2 * self.length).next_power_of_two().max(self.ring.len()));
         for at in self.start..self.end {
             let block = self.ring[at & mask];
             if places[block as usize] == self.tag | (at & mask) as u32 {
-                self.ring[kept & mask] = block;
-                places[block as usize] = self.tag | (kept & mask) as u32;
-                kept += 1;
+                places[block as usize] = self.tag | ring.len() as u32;
+                ring.push(block);
             }
         }
-        self.end = kept;
+        (self.start, self.end) = (0, ring.len());
+        ring.resize(ring.capacity().next_power_of_two(), 0);
+        self.ring = ring;
     }
 }
 
@@ -167,7 +167,7 @@ struct Lru {
 
 impl Lru {
     fn new(distinct: usize, size: usize) -> Self {
-        Self { places: vec![NOWHERE; distinct], list: Log::new(0, size), size }
+        Self { places: vec![NOWHERE; distinct], list: Log::new(0), size }
     }
 
     fn hits(mut self, blocks: &[u32]) -> u64 {
@@ -205,17 +205,8 @@ const B2: u32 = 3;
 
 impl PaperArc {
     fn new(distinct: usize, c: usize) -> Self {
-        // A log holds at most c blocks, B2 2c; the last index of the last list would be NOWHERE, and is never reached.
-        let most = c.min(distinct);
-        Self {
-            places: vec![NOWHERE; distinct],
-            t1: Log::new(T1, most),
-            t2: Log::new(T2, most),
-            b1: Log::new(B1, most),
-            b2: Log::new(B2, (2 * c).min(distinct)),
-            p: 0.0,
-            c,
-        }
+        let [t1, t2, b1, b2] = [T1, T2, B1, B2].map(Log::new);
+        Self { places: vec![NOWHERE; distinct], t1, t2, b1, b2, p: 0.0, c }
     }
 
     fn hits(mut self, blocks: &[u32]) -> u64 {
