@@ -1,16 +1,22 @@
 """Runs every measurement; the exit status is 1 when a limit is missed.
 
-usage: python -m bench [engine] [exact] [discovery] [creating]
+usage: python -m bench [engine] [exact] [discovery] [creating] [simulation]
 """
 
 from __future__ import annotations
 
 import sys
 
-from bench import creating, discovery, engine, exact
+from bench import creating, discovery, engine, exact, simulation
 from zmysql.errors import ZmysqlError
 
-ALL = {"engine": engine.run, "exact": exact.run, "discovery": discovery.run, "creating": creating.run}
+ALL = {
+    "engine": engine.run,
+    "exact": exact.run,
+    "discovery": discovery.run,
+    "creating": creating.run,
+    "simulation": simulation.run,
+}
 
 if __name__ == "__main__":
     try:

@@ -18,8 +18,30 @@ if TYPE_CHECKING:
 
 CACHES = ("all", "metadata", "none")
 _MEBIBYTE = 1 << 20
-_LARGEST = 1 << 62
-_AT_LEAST_ONE = ("compressratio", "metadata_compressratio", "sector_bytes", "blkptr_bytes", "indirect_bytes")
+# Ranges of what isn't from 0 to a milliard: values beyond mean nothing, and may not fit the engine's numbers.
+_COUNT = 10**9
+_SIZE = 1 << 50
+_BLOCK = 16 * _MEBIBYTE
+_RANGES: dict[str, tuple[int, int]] = {
+    "zfs_multilist_num_sublists": (1, 1024),
+    "zfs_max_recordsize": (0, _SIZE),
+    "dbuf_cache_shift": (0, 63),
+    "dbuf_cache_lowater_pct": (0, 100),
+    "zfetch_min_distance": (0, _SIZE),
+    "zfetch_max_distance": (0, _SIZE),
+    "zfetch_max_idistance": (0, _SIZE),
+    "zfetch_max_reorder": (0, _SIZE),
+    "zfetch_hole_shift": (0, 63),
+    "l2arc_write_max": (1, _SIZE),
+    "l2arc_write_boost": (0, _SIZE),
+    "l2arc_rebuild_blocks_min_l2size": (0, _SIZE),
+    "arc_other_bytes": (0, _SIZE),
+    "compressratio": (1, 10**6),
+    "metadata_compressratio": (1, 10**6),
+    "sector_bytes": (1, _BLOCK),
+    "indirect_bytes": (256, _BLOCK),
+    "blkptr_bytes": (1, 65536),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +174,17 @@ def with_values(parameters: Parameters, values: dict[str, Any]) -> Parameters:
     Raises UsageError where a value can't be meant.
     """
     found = replace(parameters, **values)
-    for name in _AT_LEAST_ONE:
-        if not 1 <= getattr(found, name) <= _LARGEST:
-            raise UsageError(f"{name}={getattr(found, name)} can't be meant: it must be at least 1")
-    for name in ("primarycache", "secondarycache"):
-        if getattr(found, name) not in CACHES:
-            raise UsageError(f"{name}={getattr(found, name)} can't be meant: it is one of {', '.join(CACHES)}")
     for field in fields(found):
         value = getattr(found, field.name)
-        if isinstance(value, int) and not 0 <= value <= _LARGEST:
-            raise UsageError(f"{field.name}={value} can't be meant: it must be from 0 to 2^62")
+        if isinstance(value, str):
+            if value not in CACHES:
+                raise UsageError(f"{field.name}={value} can't be meant: it is one of {', '.join(CACHES)}")
+            continue
+        least, most = _RANGES.get(field.name, (0, _COUNT))
+        if not least <= value <= most:
+            raise UsageError(f"{field.name}={value} can't be meant: it must be from {least} to {most}")
+    if found.blkptr_bytes > found.indirect_bytes // 2:
+        raise UsageError(f"blkptr_bytes={found.blkptr_bytes} can't be meant: an indirect block must hold two pointers")
     return found
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from zmysql.trace.format import Header
 
 _NOT_IN_JSON = "object_misses"
+_HEADINGS = ("record", "ARC", "L2ARC", "ARC %", "L2ARC %", "missed %", "read", "written", "headers", "warm in")
 
 
 def outcome_as_json(outcome: Outcome, recorded: int | None = None) -> dict[str, object]:
@@ -56,21 +57,10 @@ def as_script(header: Header, outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def for_terminal(header: Header, outcomes: Sequence[Outcome]) -> Table:
-    """Give a table with a row for each outcome."""
-    table = Table(box=None, pad_edge=False)
-    for heading in (
-        "recordsize",
-        "ARC",
-        "L2ARC",
-        "ARC hits",
-        "L2ARC hits",
-        "misses",
-        "from disk",
-        "to L2ARC",
-        "headers",
-    ):
-        table.add_column(heading, justify="right")
-    table.add_column("warm after", justify="right")
+    """Give a table with a row for each outcome: shares of all reads, bytes read from disk and written to the L2ARC."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in _HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
     for outcome in outcomes:
         recordsize = outcome.recordsize or recorded_size(header)
         table.add_row(
@@ -89,7 +79,7 @@ def for_terminal(header: Header, outcomes: Sequence[Outcome]) -> Table:
 
 
 def _share(count: int, references: int) -> str:
-    return f"{100 * count / references:.2f} %" if references else "-"
+    return f"{100 * count / references:.2f}" if references else "-"
 
 
 def _warm_after(outcome: Outcome) -> str:

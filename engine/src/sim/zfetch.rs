@@ -1,5 +1,5 @@
 //! The predictive prefetcher: module/zfs/dmu_zfetch.c of OpenZFS 2.3. A file's reads are sorted into streams; what a stream
-//! is expected to want is prefetched when one of its reads had to wait for a device.
+//! is expected to want is prefetched, once one of its reads had to wait for a device.
 
 use super::parameters::Parameters;
 
@@ -16,6 +16,8 @@ struct Stream {
     used_s: u64,
     /// Read already, from and to, relative to `next`; in order.
     ahead: Vec<(u64, u64)>,
+    /// One of its reads had to wait for a device (zs_missed): from then on data are prefetched, too.
+    missed: bool,
     distance_bytes: u64,
     indirect_distance_bytes: u64,
     data: (u64, u64),
@@ -126,7 +128,8 @@ impl Zfetch {
         }
         plan(stream, blocks, file, parameters);
         let mut found = Prefetch { data: (0, 0), indirect: stream.indirect };
-        if missed {
+        stream.missed |= missed;
+        if stream.missed {
             found.data = stream.data;
             stream.data.0 = stream.data.1;
         }
@@ -198,4 +201,78 @@ fn plan(stream: &mut Stream, blocks: u64, file: &Shape, parameters: &Parameters)
     stream.indirect_distance_bytes = doubled.min(parameters.zfetch_max_idistance);
     stream.indirect.0 = stream.indirect.0.max(stream.data.1);
     stream.indirect.1 = stream.indirect.1.max(stream.data.1 + stream.indirect_distance_bytes / file.block_bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::parameters;
+    use super::*;
+
+    const FILE: Shape = Shape { block_bytes: 16384, last_block: 100_000, arc_bytes: 1 << 30 };
+
+    fn data(zfetch: &mut Zfetch, block: u64, missed: bool, now_s: u64) -> (u64, u64) {
+        zfetch.read(block, missed, now_s, &FILE, &parameters()).map_or((0, 0), |found| found.data)
+    }
+
+    #[test]
+    fn the_distance_doubles_up_to_its_least() {
+        let mut zfetch = Zfetch::default();
+        let found: Vec<_> = (10..20).map(|block| data(&mut zfetch, block, true, 9)).collect();
+        let ends = [13, 15, 18, 23, 32, 49, 82, 147, 276];
+        assert_eq!(found[0], (0, 0));
+        assert_eq!(found[1], (12, 13));
+        assert!(found[1..].iter().zip(ends).all(|(found, end)| found.1 == end), "{found:?}");
+        assert!(found[1..].windows(2).all(|pair| pair[1].0 == pair[0].1));
+    }
+
+    #[test]
+    fn nothing_is_fetched_for_a_stream_that_never_waited() {
+        let mut zfetch = Zfetch::default();
+        assert!((10..20).all(|block| data(&mut zfetch, block, false, 9) == (0, 0)));
+        assert_ne!(data(&mut zfetch, 20, true, 9), (0, 0));
+        assert_ne!(data(&mut zfetch, 21, false, 9), (0, 0));
+    }
+
+    #[test]
+    fn indirect_blocks_are_fetched_further_ahead() {
+        let mut zfetch = Zfetch::default();
+        let found = (10..14).filter_map(|block| zfetch.read(block, false, 9, &FILE, &parameters()));
+        assert_eq!(found.map(|found| found.indirect).collect::<Vec<_>>(), [(13, 14), (15, 17), (18, 22)]);
+    }
+
+    #[test]
+    fn reads_ahead_of_a_stream_wait_until_the_holes_are_few() {
+        let mut zfetch = Zfetch::default();
+        data(&mut zfetch, 10, true, 9);
+        // 11 is missing: with 12 to 14 the hole is a quarter of what was passed.
+        assert_eq!([12, 13].map(|block| data(&mut zfetch, block, true, 9)), [(0, 0); 2]);
+        let (from, to) = data(&mut zfetch, 14, true, 9);
+        assert_eq!((from, to > 15), (15, true));
+        // A read behind the stream belongs to it, and changes nothing.
+        assert_eq!(data(&mut zfetch, 12, true, 9), (0, 0));
+        assert_eq!(zfetch.streams.len(), 1);
+        // The hole is closed from behind: 16 and 17 are ahead, and 15 joins them.
+        assert_eq!(data(&mut zfetch, 17, true, 9).1, 0);
+        data(&mut zfetch, 15, true, 9);
+        assert_eq!(zfetch.streams[0].next, 16);
+        data(&mut zfetch, 16, true, 9);
+        assert_eq!(zfetch.streams[0].next, 18);
+    }
+
+    #[test]
+    fn a_file_has_as_many_streams_as_fit_apart() {
+        let mut zfetch = Zfetch::default();
+        // 100,000 blocks of 16K hold 24 streams of 64 MiB, more than zfetch_max_streams.
+        (0..20).for_each(|at| drop(data(&mut zfetch, at * 5000, true, 9)));
+        assert_eq!(zfetch.streams.len(), 8);
+        // One that was never hit may be replaced a second later, one that was hit after two.
+        data(&mut zfetch, 1, true, 10);
+        assert_eq!(zfetch.streams.len(), 8);
+        data(&mut zfetch, 99_000, true, 10);
+        assert_eq!(zfetch.streams[0].next, 99_001);
+        data(&mut zfetch, 50_000, true, 20);
+        assert_eq!(zfetch.streams.len(), 1);
+        let small = Shape { last_block: 1, ..FILE };
+        assert_eq!(Zfetch::default().read(1, true, 9, &small, &parameters()), None);
+    }
 }
