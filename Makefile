@@ -38,12 +38,13 @@ demo: setup
 	@$(BIN)/python tools/demo.py
 
 test: lint
-	@sh tools/install-packages.sh $(TESTBED_PACKAGES)
+	@sh tools/install-packages.sh $(TESTBED_PACKAGES) fio
 	$(CARGO) test --quiet $(MANIFEST)
 	$(BIN)/zmysql testbed build
 	$(PYTEST)
 
 unit: setup
+	@sh tools/install-packages.sh fio
 	$(CARGO) test --quiet $(MANIFEST)
 	$(PYTEST) -m 'not vm'
 

@@ -12,11 +12,13 @@ from rich.table import Table
 from zmysql.cli import mycnf
 from zmysql.cli.create_pool import create_pool
 from zmysql.cli.hosts import on_host
+from zmysql.cli.measure import measure_devices
+from zmysql.errors import UsageError
 from zmysql.layout.inventory import with_pools
 from zmysql.layout.template import load_template, template_names
 from zmysql.platforms.system import system_of
 from zmysql.report.output import output_version
-from zmysql.units import format_size
+from zmysql.units import format_size, parse_duration
 from zmysql.zfs.read import ZfsMissing, imported_pools
 
 if TYPE_CHECKING:
@@ -30,9 +32,38 @@ _WIDE = 1000
 @click.command()
 @click.option("-j", "--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-H", "as_script", is_flag=True, help="Print tab-separated lines without headings, sizes in bytes.")
+@click.option("--measure", "wants_measure", is_flag=True, help="Measure the disks with fio, which only reads.")
+@click.option(
+    "--duration",
+    type=parse_duration,
+    default="10s",
+    show_default=True,
+    metavar="TIME",
+    help="How long each of a measurement's two steps takes.",
+)
+@click.argument("names", nargs=-1, metavar="[DISK|PATH]...")
 @on_host
-def devices(host: Host, *, as_json: bool, as_script: bool) -> None:
-    """List disks: class, size, sectors, serial, stable name, and what uses them."""
+def devices(
+    host: Host,
+    names: tuple[str, ...],
+    duration: float,
+    *,
+    as_json: bool,
+    as_script: bool,
+    wants_measure: bool,
+) -> None:
+    """List disks: class, size, sectors, serial, stable name, and what uses them.
+
+    With --measure: random reads of 16K from each DISK named, or a file's PATH, or all disks, first one at a time, then
+    32 in flight. What is printed is a model of the device for `zmysql locality report --prices FILE`.
+    """
+    if wants_measure:
+        if as_script:
+            raise UsageError("--measure prints TOML, or JSON with -j: drop -H")
+        measure_devices(host, names, duration, as_json=as_json)
+        return
+    if names:
+        raise UsageError(f"{names[0]}: all disks are listed, and none is to be named; to measure one, add --measure")
     try:
         pools = imported_pools(host)
     except ZfsMissing as missing:
