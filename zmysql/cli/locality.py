@@ -10,16 +10,15 @@ from rich.console import Console
 
 from zmysql.cli import locality_reads
 from zmysql.cli.simulate import simulate_
-from zmysql.errors import UsageError
-from zmysql.locality.assessment import ASSUMED_DISK_LATENCY_NS, ASSUMED_SSD_LATENCY_NS, assess, choose_caches
-from zmysql.locality.latency import LatencyRatio
-from zmysql.locality.profile import profile
-from zmysql.locality.reads import load
+from zmysql.locality.analysis import analyse
+from zmysql.locality.assessment import assess
+from zmysql.locality.candidates import Goal
+from zmysql.locality.catalogue import load_catalogue
+from zmysql.locality.options import Wishes
+from zmysql.locality.question import DISKS, READERS, Devices, ask
 from zmysql.report.locality import as_json, for_terminal
 from zmysql.trace.format import read_header
 from zmysql.units import parse_duration, parse_size
-
-_MAX_RATIO = 1e6
 
 
 @click.group()
@@ -36,7 +35,25 @@ locality.add_command(simulate_)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("-j", "--json", "wants_json", is_flag=True, help="Print JSON only.")
 @click.option("--arc", type=parse_size, metavar="SIZE", help="Judge for an ARC of this size.  [default: as recorded]")
-@click.option("--l2arc", type=parse_size, metavar="SIZE", help="Judge for an L2ARC of this size.")
+@click.option("--l2arc", type=parse_size, metavar="SIZE", help="Judge for an L2ARC of this size only.")
+@click.option(
+    "--db-size", type=parse_size, metavar="SIZE", help="How large the database is: judges SSDs for all of it."
+)
+@click.option("--ram", type=parse_size, metavar="SIZE", help="The largest ARC that the machine's memory can have.")
+@click.option(
+    "--goal",
+    type=click.Choice([goal.value for goal in Goal]),
+    default="latency",
+    show_default=True,
+    help="What to buy for.",
+)
+@click.option("--prices", type=click.Path(path_type=Path), metavar="FILE", help="Your devices and prices, as TOML.")
+@click.option("--disk", metavar="NAME", help="The catalogue's device that the disks are like.")
+@click.option("--ssd", metavar="NAME", help="The one that would be bought.")
+@click.option(
+    "--disks", type=click.IntRange(1, 10_000), default=DISKS, show_default=True, help="Disks that share reads."
+)
+@click.option("--readers", type=click.IntRange(1, 10_000), default=READERS, show_default=True, help="Reads at a time.")
 @click.option("--disk-latency", type=parse_duration, metavar="TIME", help="A record's read from disk.  [default: 7ms]")
 @click.option("--ssd-latency", type=parse_duration, metavar="TIME", help="One from the SSD.  [default: 0.2ms]")
 @click.option("--latency-ratio", type=float, metavar="R", help="Disk to SSD latency, in place of the two above.")
@@ -45,34 +62,36 @@ def report(  # noqa: PLR0917 - click's parameters
     wants_json: bool,  # noqa: FBT001 - click's parameter
     arc: int | None,
     l2arc: int | None,
+    db_size: int | None,
+    ram: int | None,
+    goal: str,
+    prices: Path | None,
+    disk: str | None,
+    ssd: str | None,
+    disks: int,
+    readers: int,
     disk_latency: float | None,
     ssd_latency: float | None,
     latency_ratio: float | None,
 ) -> None:
-    """Say what the trace FILE means: records read again, the miss-ratio curve, and whether an L2ARC would pay."""
-    ratio = _ratio(disk_latency, ssd_latency, latency_ratio)
+    """Say what the trace FILE means: what to buy, if anything, what that would bring, and how sure that is.
+
+    Candidates are an L2ARC, more memory, SSDs for the hot tables or for all, and to leave it. Prices and devices are
+    those of zmysql's catalogue unless --prices says otherwise; `zmysql devices --measure` measures your own.
+    """
     header = read_header(file)
-    caches = choose_caches(header, arc, l2arc)
-    found = assess(file, header, profile(load(file, header), header, caches.sizes()), caches, ratio)
+    question = ask(
+        header,
+        load_catalogue(prices),
+        arc_bytes=arc,
+        wishes=Wishes(l2arc, db_size, ram),
+        goal=Goal(goal),
+        devices=Devices(disk, ssd, disk_latency, ssd_latency, latency_ratio, disks, readers),
+    )
+    assessed = assess(file, header, analyse(file, header, question), question)
     if not header.complete:
-        click.echo(f"zmysql: {file}: {found.warnings[0]}", err=True)
+        click.echo(f"zmysql: {file}: {assessed.warnings[0]}", err=True)
     if wants_json:
-        click.echo(json.dumps(as_json(found), indent=2))
+        click.echo(json.dumps(as_json(assessed), indent=2))
     else:
-        Console(highlight=False).print(for_terminal(found))
-
-
-def _ratio(disk_s: float | None, ssd_s: float | None, ratio: float | None) -> LatencyRatio:
-    """Take the ratio or the two latencies, and say in words which were assumed."""
-    if ratio is not None:
-        if disk_s is not None or ssd_s is not None:
-            raise UsageError("--latency-ratio and the latencies say the same thing twice: drop one of them")
-        found = LatencyRatio(ratio, "as given")
-    else:
-        disk_ns = ASSUMED_DISK_LATENCY_NS if disk_s is None else disk_s * 1e9
-        ssd_ns = ASSUMED_SSD_LATENCY_NS if ssd_s is None else ssd_s * 1e9
-        assumed = ", assumed" if disk_s is None and ssd_s is None else ""
-        found = LatencyRatio(disk_ns / ssd_ns, f"{disk_ns / 1e6:g} ms to {ssd_ns / 1e6:g} ms{assumed}")
-    if not 1 < found.value <= _MAX_RATIO:
-        raise UsageError(f"a latency ratio of {found.value:g} can't be judged: the disk must be slower than the SSD")
-    return found
+        Console(highlight=False).print(for_terminal(assessed))

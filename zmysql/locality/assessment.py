@@ -1,71 +1,73 @@
-"""Puts header, figures and caches together to what the locality report says."""
+"""Puts header, figures and what a person said together to what the locality report says. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zmysql.errors import UsageError
-from zmysql.locality.latency import hit_ratio_for
+from zmysql.locality.analysis import L2ARC_HEADER_BYTES, header_bytes
+from zmysql.locality.breakeven import break_evens
+from zmysql.locality.candidates import candidates
+from zmysql.locality.confidence import MANY_DROPS, Doubts, confidence
+from zmysql.locality.formula import formula
+from zmysql.locality.latency import PAYS, hit_ratio_for
+from zmysql.locality.options import Choice
 from zmysql.locality.profile import sampling_ratio
-from zmysql.locality.verdict import PAYS, Evidence, Verdict, judge
+from zmysql.locality.simulation import LARGEST_BYTES, Case
+from zmysql.locality.verdict import Evidence, decide
 from zmysql.units import format_size
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zmysql.locality.latency import LatencyRatio
+    from zmysql.locality.analysis import Analysis
+    from zmysql.locality.breakeven import BreakEven
+    from zmysql.locality.candidates import Candidate, Served
+    from zmysql.locality.confidence import Confidence
+    from zmysql.locality.formula import Formula
+    from zmysql.locality.options import Wishes
     from zmysql.locality.profile import Profile
+    from zmysql.locality.question import Caches, Question
+    from zmysql.locality.verdict import Verdict
     from zmysql.trace.format import Header
 
-ASSUMED_ARC_BYTES = 4 << 30
-ASSUMED_L2ARC_PER_ARC = 8  # an L2ARC of 16K records then takes 5 % of the ARC for its headers
-# A disk of 10,000 to 15,000 rpm: a seek of 4 ms and half a turn. A SATA SSD's 16K read through ZFS.
-ASSUMED_DISK_LATENCY_NS = 7_000_000
-ASSUMED_SSD_LATENCY_NS = 200_000
-L2ARC_HEADER_BYTES = 96  # sizeof (arc_buf_hdr_t) without its L1 part, OpenZFS 2.3
-
-_MANY_DROPS = 0.05  # of the records; beyond, nothing can be said
 _MUCH_DISORDER = 0.01  # of the records; a few neighbours in the wrong order change no distance that matters
 _MANY_FIRST_READS = 0.2  # of the reads
 _MUCH_HEADER_MEMORY = 0.1  # of the ARC
 
 
 @dataclass(frozen=True, slots=True)
-class Caches:
-    """The sizes to judge for, and which of them nobody named: "ARC" and "L2ARC" or neither."""
-
-    arc_bytes: int
-    l2arc_bytes: int
-    assumed: tuple[str, ...]
-
-    @property
-    def both_bytes(self) -> int:
-        """ARC and L2ARC as one cache."""
-        return self.arc_bytes + self.l2arc_bytes
-
-    def sizes(self) -> set[int]:
-        """Give the sizes at which the verdict wants the hits."""
-        return {self.arc_bytes, self.both_bytes, 2 * self.arc_bytes}
-
-
-@dataclass(frozen=True, slots=True)
 class Assessment:
-    """A trace, its figures, and what they mean for these caches.
+    """A trace, its figures, and what they mean for a question.
 
-    `pays_from_bytes` is an L2ARC that brings the
-    speed-up from which it pays, None where no size does. `warnings` are sentences on what the figures can't tell.
+    `evidence` is of an LRU curve, as Suresh's formula wants it. `pays_from_bytes` is an L2ARC that by that curve brings
+    the speed-up from which it pays, None where no size does. `warnings` are sentences on what the figures can't tell.
     """
 
     path: Path
     header: Header
-    profile: Profile
-    caches: Caches
+    analysis: Analysis
+    question: Question
     evidence: Evidence
     verdict: Verdict
-    ratio: LatencyRatio
+    candidates: tuple[Candidate, ...]
+    formula: Formula
+    break_evens: tuple[BreakEven, ...]
+    confidence: Confidence
     pays_from_bytes: int | None
     warnings: tuple[str, ...]
+
+    @property
+    def profile(self) -> Profile:
+        """The figures of the trace."""
+        return self.analysis.profile
+
+    @property
+    def caches(self) -> Caches:
+        """The sizes that were judged for."""
+        return self.question.caches
 
     @property
     def l2arc_hit_ratio_seen(self) -> float | None:
@@ -74,45 +76,75 @@ class Assessment:
         return hits / (hits + misses) if self.header.l2arc_bytes and hits + misses else None
 
 
-def choose_caches(header: Header, arc_bytes: int | None, l2arc_bytes: int | None) -> Caches:
-    """Take the sizes that were asked for, else those of the machine that was recorded, else assume some.
+def assess(path: Path, header: Header, analysis: Analysis, question: Question) -> Assessment:
+    """Judge what an L2ARC, memory or SSDs would bring.
 
-    Raises UsageError for a size of 0.
+    Raises UsageError for a database that would be smaller than what was read of it.
     """
-    if 0 in (arc_bytes, l2arc_bytes):
-        raise UsageError("an ARC or L2ARC of 0 bytes can't be judged: say a size such as 4G")
-    arc = arc_bytes or header.arc_bytes
-    l2arc = l2arc_bytes or header.l2arc_bytes
-    assumed = tuple(name for name, size in (("ARC", arc), ("L2ARC", l2arc)) if not size)
-    arc = arc or ASSUMED_ARC_BYTES
-    return Caches(arc, l2arc or ASSUMED_L2ARC_PER_ARC * arc, assumed)
+    _check_database(question.wishes, analysis)
+    found = candidates(analysis.options, analysis.served, question.rig, analysis.warm)
+    curve = _curve_evidence(header, analysis.profile, question)
+    verdict = decide(_expected(curve, analysis), found, question.goal, question.wishes)
+    doubts = _doubts(header, analysis, question, found, verdict)
+    return Assessment(
+        path=path,
+        header=header,
+        analysis=analysis,
+        question=question,
+        evidence=curve,
+        verdict=verdict,
+        candidates=found,
+        formula=formula(curve, found, question.rig),
+        break_evens=break_evens(found, question.goal, question.wishes, question.rig),
+        confidence=confidence(doubts),
+        pays_from_bytes=_pays_from(analysis.profile, curve),
+        warnings=(*_of_recording(header, analysis.profile), *_of_judgement(question, analysis, curve)),
+    )
 
 
-def assess(path: Path, header: Header, profile: Profile, caches: Caches, ratio: LatencyRatio) -> Assessment:
-    """Judge what an L2ARC would bring; `profile` must hold the hits at `caches.sizes()`."""
-    evidence = Evidence(
+def _check_database(wishes: Wishes, analysis: Analysis) -> None:
+    if wishes.db_bytes is not None and wishes.db_bytes < analysis.read_bytes:
+        read = format_size(analysis.read_bytes)
+        raise UsageError(f"--db-size {format_size(wishes.db_bytes)}: {read} of the database were read, so it is larger")
+
+
+def _curve_evidence(header: Header, profile: Profile, question: Question) -> Evidence:
+    """Give the evidence of an LRU curve, and what was seen while recording."""
+    caches = question.caches
+    return Evidence(
         references=profile.references,
         first_reads=profile.first_reads,
         arc_bytes=caches.arc_bytes,
         l2arc_bytes=caches.l2arc_bytes,
         arc_hits=profile.hits[caches.arc_bytes],
         both_hits=profile.hits[caches.both_bytes],
-        double_arc_hits=profile.hits[2 * caches.arc_bytes],
-        header_bytes=_header_bytes(header, profile, caches.l2arc_bytes),
-        latency_ratio=ratio.value,
+        double_arc_hits=profile.hits[min(2 * caches.arc_bytes, LARGEST_BYTES)],
+        header_bytes=header_bytes(caches.l2arc_bytes, profile, header),
+        latency_ratio=question.ratio.value,
         arc_misses_seen=_arc_misses_seen(header, profile, caches),
         l2arc_hits_seen=profile.classes["l2hit"] if caches.l2arc_bytes == header.l2arc_bytes else None,
     )
-    return Assessment(
-        path=path,
-        header=header,
-        profile=profile,
-        caches=caches,
-        evidence=evidence,
-        verdict=judge(evidence),
-        ratio=ratio,
-        pays_from_bytes=_pays_from(profile, evidence),
-        warnings=(*_of_recording(header, profile), *_of_judgement(caches, evidence)),
+
+
+def _expected(curve: Evidence, analysis: Analysis) -> Evidence:
+    """Give the same evidence with the hits of the simulation, where there is one."""
+    alone, double = (
+        analysis.served[Case(None, min(size, LARGEST_BYTES))] for size in (curve.arc_bytes, 2 * curve.arc_bytes)
+    )
+    both = analysis.served[Case(None, curve.arc_bytes, curve.l2arc_bytes)]
+    if not (alone.simulated and both.simulated and double.simulated):
+        return curve
+    warm = analysis.warm.get(Case(None, curve.arc_bytes, curve.l2arc_bytes))
+    missed = warm.references - warm.arc_hits if warm else 0
+    return replace(
+        curve,
+        warm_hit_ratio=warm.l2arc_hits / missed if warm and missed else None,
+        references=alone.references,
+        first_reads=min(curve.first_reads, both.misses),  # prefetch may have brought some
+        arc_hits=alone.arc_hits,
+        both_hits=both.arc_hits + both.l2arc_hits,
+        double_arc_hits=double.arc_hits,
+        header_bytes=max(both.header_bytes, curve.header_bytes),
     )
 
 
@@ -124,18 +156,63 @@ def _arc_misses_seen(header: Header, profile: Profile, caches: Caches) -> int | 
     return counts["miss"] + counts["l2hit"] + counts["wait"]
 
 
-def _header_bytes(header: Header, profile: Profile, l2arc_bytes: int) -> int:
-    """Give the ARC memory that headers take once the L2ARC is full, or holds all that was read."""
-    record_bytes = profile.distinct_bytes / profile.distinct_blocks
-    held_bytes = min(float(l2arc_bytes), float(profile.distinct_bytes / sampling_ratio(header)))
-    return round(held_bytes / record_bytes * L2ARC_HEADER_BYTES)
-
-
 def _pays_from(profile: Profile, evidence: Evidence) -> int | None:
     """Give the smallest L2ARC among the curve's points with which the speed-up pays."""
     missed = (evidence.arc_misses / profile.references) * (1 - hit_ratio_for(evidence.latency_ratio, PAYS))
     sizes = (size - evidence.arc_bytes for size, miss_ratio in profile.mrc if miss_ratio <= missed)
     return next((size for size in sizes if size > 0), None)
+
+
+def _doubts(
+    header: Header, analysis: Analysis, question: Question, found: tuple[Candidate, ...], verdict: Verdict
+) -> Doubts:
+    profile, caches = analysis.profile, question.caches
+    main = analysis.served[Case(None, caches.arc_bytes, caches.l2arc_bytes)]
+    gains = [one.gain(found[0], question.goal) for one in found if one.choice in {Choice.L2ARC, Choice.MORE_RAM}]
+    seen, off = _seen(header, analysis, caches)
+    return Doubts(
+        references=profile.references,
+        first_reads=profile.first_reads,
+        complete=header.complete,
+        drops=header.drops,
+        imported=header.imported is not None,
+        out_of_order=profile.out_of_order,
+        kept=float(sampling_ratio(header)),
+        sampled_blocks=profile.distinct_blocks,
+        assumed=caches.assumed,
+        simulated=main.simulated,
+        span_s=profile.span_ns / 1e9,
+        warmup_s=_fill_seconds(main) if verdict.choice in {Choice.L2ARC, Choice.RECORD_LONGER} else None,
+        read_bytes=analysis.read_bytes,
+        db_bytes=question.wishes.db_bytes,
+        gain=verdict.buy.gain if verdict.buy else max(gains, default=None),
+        undecided=verdict.choice is Choice.RECORD_LONGER,
+        seen=seen,
+        settled_by_sight=verdict.seen,
+        model_off=off,
+    )
+
+
+def _fill_seconds(main: Served) -> float | None:
+    """Give how long the L2ARC took to fill: for ever, if it was still filling in the end."""
+    if not main.simulated or not main.l2arc_written_bytes:
+        return None
+    return math.inf if main.warmup_seconds is None else main.warmup_seconds
+
+
+def _seen(header: Header, analysis: Analysis, caches: Caches) -> tuple[str | None, float | None]:
+    """Say how the ARC that was recorded did, and by how much of the reads the simulation of it is off."""
+    missed = _arc_misses_seen(header, analysis.profile, caches)
+    if missed is None:
+        return None, None
+    share = missed / analysis.profile.references
+    said = f"While recording, {100 * share:.1f} % of the reads missed the ARC; that was seen, not reckoned."
+    alone = analysis.served[Case(None, caches.arc_bytes)]
+    # A cache that starts empty misses first reads that the one on the machine may have had.
+    first = analysis.profile.first_reads / analysis.profile.references
+    reckoned = 1 - alone.arc_hits / alone.references
+    off = max(share - reckoned, reckoned - first - share, 0.0)
+    return said, off
 
 
 def _of_recording(header: Header, profile: Profile) -> list[str]:
@@ -146,7 +223,8 @@ def _of_recording(header: Header, profile: Profile) -> list[str]:
         found.append("The trace doesn't say how many records were dropped.")
     if header.drops:
         share = header.drops / (header.drops + profile.references)
-        trust = "don't trust the figures" if share > _MANY_DROPS else "all counts are low by about as much"
+        low = "all counts are low by about as much"
+        trust = "don't trust the figures, and not the verdict" if share > MANY_DROPS else low
         found.append(f"{header.drops} records ({100 * share:.2f} %) were dropped while recording: {trust}.")
     if sampling_ratio(header) != 1:
         found.append(
@@ -158,8 +236,8 @@ def _of_recording(header: Header, profile: Profile) -> list[str]:
     return found
 
 
-def _of_judgement(caches: Caches, evidence: Evidence) -> list[str]:
-    found = []
+def _of_judgement(question: Question, analysis: Analysis, evidence: Evidence) -> list[str]:
+    caches, found = question.caches, []
     if caches.assumed:
         sizes = {"ARC": caches.arc_bytes, "L2ARC": caches.l2arc_bytes}
         words = " and ".join(f"an {name} of {format_size(sizes[name])}" for name in caches.assumed)
@@ -173,11 +251,17 @@ def _of_judgement(caches: Caches, evidence: Evidence) -> list[str]:
     if evidence.header_bytes > _MUCH_HEADER_MEMORY * evidence.arc_bytes:
         headers, arc = format_size(evidence.header_bytes), format_size(evidence.arc_bytes)
         found.append(
-            f"Headers of the L2ARC's records ({L2ARC_HEADER_BYTES} B each) would take {headers} of the ARC's {arc}; the"
-            " hit ratios don't count that in."
+            f"Headers of the L2ARC's records ({L2ARC_HEADER_BYTES} B each) would take {headers} of the ARC's {arc}."
         )
+    if question.wishes.db_bytes is None:
+        read = format_size(analysis.read_bytes)
+        found.append(
+            f"{read} of the database were read; how large it is, and so SSDs for all of it, --db-size SIZE tells."
+        )
+    if analysis.simulated_share < 1:
+        share = f"{100 * analysis.simulated_share:.2g} %"
+        found.append(f"The trace is long, so that {share} of its records were simulated, in caches as much smaller.")
     found.append(
-        "Records are judged at the size they were read with: what larger ones would bring along (Suresh 2009 gained"
-        " by 128K) isn't judged, nor are writes, prefetch and the time an L2ARC takes to fill."
+        "Only reads are in the trace: what larger records cost the writes, and these the caches, isn't judged."
     )
     return found
