@@ -2,7 +2,8 @@
 //!
 //! [`trace`] reads the one trace format record by record, and [`reads`] keeps a trace in memory. [`exact`] finds the
 //! reuse distances of all reads at once, and [`stack`] one after the other; [`curve`] turns distances into hits at any
-//! cache size, and [`profile`] gives the figures of a whole trace.
+//! cache size, and [`profile`] gives the figures of a whole trace. [`shards`] estimates the same from a sample of the
+//! blocks. [`sim`] is a model of OpenZFS's ARC, dbuf cache, prefetcher and L2ARC.
 //! Nothing here knows Python; `py` holds the bindings behind the feature `python`.
 
 #![deny(unsafe_code)]
@@ -18,8 +19,9 @@ pub mod profile;
 #[cfg(feature = "python")]
 mod py;
 pub mod reads;
-pub mod spatial;
+pub mod shards;
 pub mod sim;
+pub mod spatial;
 pub mod stack;
 pub mod trace;
 pub mod windows;

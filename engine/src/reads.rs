@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use std::hint::black_box;
 use std::path::Path;
 
-use crate::hash::{FastMap, Mix};
+use crate::hash::{FastMap, Mix, Numbers};
 use crate::trace::{read_file, Class, Expected, Record, TraceError};
 
 /// Records whose blocks are numbered together.
@@ -59,9 +59,12 @@ pub struct Loader {
     object_at: FastMap<Object, u32>,
     /// The object read last, which is often the next one's too.
     last: Option<(Object, u32)>,
-    block_at: BlockNumbers,
-    /// Blocks that have no number yet.
+    block_at: Numbers,
+    hashing: Mix,
+    /// Blocks that have no number yet, their hashes, and blocks that they may be.
     batch: Vec<Block>,
+    hashes: Vec<u64>,
+    guesses: Vec<u32>,
 }
 
 impl Loader {
@@ -98,82 +101,27 @@ impl Loader {
         number
     }
 
+    /// Takes the batch through one table after the other: in a loop of its own the processor waits for many places of a
+    /// table at once.
     fn number_batch(&mut self) {
-        let reads = &mut self.reads;
-        self.block_at.warm(&self.batch, &reads.blocks);
-        for block in self.batch.drain(..) {
-            let number = self.block_at.number(block, &mut reads.blocks);
-            let size = &mut reads.blocks[number as usize].size;
-            *size = block.size.max(*size);
-            reads.block.push(number);
-        }
-    }
-}
-
-/// A hash table from a block to its number, by open addressing. It holds no keys: those are in [`Reads::blocks`].
-#[derive(Default)]
-struct BlockNumbers {
-    /// The high half is that of the block's hash, the low half its number and 1; 0 is a free place.
-    places: Vec<u64>,
-    hashing: Mix,
-    /// The hashes of the batch that [`Self::warm`] was given, in its order, and how many of them were taken.
-    hashes: Vec<u64>,
-    taken: usize,
-}
-
-impl BlockNumbers {
-    /// Makes room for a batch, and loads what finding its blocks will need. In loops of their own the processor waits
-    /// for many places at once, and then for many blocks at once.
-    fn warm(&mut self, batch: &[Block], blocks: &[Block]) {
-        if 4 * (blocks.len() + batch.len()) > 3 * self.places.len() {
-            self.grow(blocks);
-        }
-        self.taken = 0;
-        self.hashes.clear();
-        self.hashes.extend(batch.iter().map(|block| self.hashing.hash_one((block.object, block.blkid))));
-        let last = self.places.len() - 1;
-        let found = self.hashes.iter().map(|hash| self.places[*hash as usize & last] as u32 as usize);
-        let found: Vec<usize> = found.collect();
-        black_box(
-            found.into_iter().filter_map(|next| blocks.get(next.checked_sub(1)?)).fold(0, |all, b| all ^ b.blkid),
-        );
-    }
-
-    /// The number of the next block of the batch, which is added to the blocks where it is new.
-    fn number(&mut self, block: Block, blocks: &mut Vec<Block>) -> u32 {
-        let hash = self.hashes[self.taken];
-        self.taken += 1;
-        let last = self.places.len() - 1;
-        let mut at = hash as usize & last;
-        loop {
-            let place = self.places[at];
-            if place == 0 {
-                blocks.push(block);
-                self.places[at] = (hash >> 32 << 32) | blocks.len() as u64;
-                return blocks.len() as u32 - 1;
-            }
-            let number = place as u32 - 1;
-            if (place ^ hash) >> 32 == 0 {
+        let (blocks, hashing) = (&mut self.reads.blocks, &self.hashing);
+        let hash_of = |block: &Block| hashing.hash_one((block.object, block.blkid));
+        self.block_at.reserve(self.batch.len(), |number| hash_of(&blocks[number as usize]));
+        self.hashes.extend(self.batch.iter().map(hash_of));
+        self.guesses.extend(self.hashes.iter().filter_map(|hash| self.block_at.guess(*hash)));
+        black_box(self.guesses.drain(..).fold(0, |all, guess| all ^ blocks[guess as usize].blkid));
+        for (block, hash) in self.batch.drain(..).zip(self.hashes.drain(..)) {
+            let next = blocks.len() as u32;
+            let number = self.block_at.number(hash, next, |number| {
                 let known = &blocks[number as usize];
-                if (known.object, known.blkid) == (block.object, block.blkid) {
-                    return number;
-                }
+                (known.object, known.blkid) == (block.object, block.blkid)
+            });
+            if number == next {
+                blocks.push(block);
             }
-            at = (at + 1) & last;
-        }
-    }
-
-    fn grow(&mut self, blocks: &[Block]) {
-        let places = (2 * self.places.len()).max(4 * BATCH);
-        self.places = Vec::new(); // before the new ones need memory
-        self.places.resize(places, 0);
-        for (number, block) in blocks.iter().enumerate() {
-            let hash = self.hashing.hash_one((block.object, block.blkid));
-            let mut at = hash as usize & (places - 1);
-            while self.places[at] != 0 {
-                at = (at + 1) & (places - 1);
-            }
-            self.places[at] = (hash >> 32 << 32) | (number as u64 + 1);
+            let size = &mut blocks[number as usize].size;
+            *size = block.size.max(*size);
+            self.reads.block.push(number);
         }
     }
 }

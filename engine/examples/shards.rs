@@ -1,0 +1,97 @@
+//! Samples reads and prints how fast, for `make bench`.
+//!
+//! shards memory FILE RATE|BLOCKS RUNS   u64 ids, held in memory before the clock starts
+//! shards oracle FILE RATE|BLOCKS        a file of libCacheSim's oracleGeneral, as a whole process; prints the curve
+//! shards endless REFERENCES BLOCKS      reads made as they are sampled, and the peak memory of the process
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::time::Instant;
+
+use zmysql_engine::shards::{hash, Sample, Sampler, Size};
+
+/// One unit: these files know no bytes.
+const SIZE: u32 = 1;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["memory", file, size, runs] => memory(file, parsed(size), runs.parse().expect("a number of runs")),
+        ["oracle", file, size] => show(&oracle(file, parsed(size))),
+        ["endless", references, blocks] => endless(references.parse().expect("a number of reads"), parsed(blocks)),
+        _ => panic!("see the top of this file"),
+    }
+}
+
+fn parsed(size: &str) -> Size {
+    if size.contains('.') {
+        Size::rate(size.parse().expect("a rate"))
+    } else {
+        Size::blocks(size.parse().expect("a number of blocks"))
+    }
+}
+
+fn memory(file: &str, size: Size, runs: u32) {
+    let bytes = std::fs::read(file).expect("a file of ids");
+    let ids: Vec<u64> = bytes.chunks_exact(8).map(|id| u64::from_le_bytes(id.try_into().unwrap())).collect();
+    drop(bytes);
+    for _ in 0..runs {
+        let begun = Instant::now();
+        let mut sampler = Sampler::new(size);
+        sampler.read_all(&ids, SIZE);
+        let sample = sampler.finish();
+        let seconds = begun.elapsed().as_secs_f64();
+        println!("{:.1} M reads/s, {} sampled", ids.len() as f64 / seconds / 1e6, sample.sampled);
+    }
+}
+
+/// Records of 24 bytes, with the id after a time of 4 bytes.
+fn oracle(file: &str, size: Size) -> Sample {
+    let mut file = BufReader::with_capacity(0, File::open(file).expect("a file of records"));
+    let mut sampler = Sampler::new(size);
+    let (mut bytes, mut ids) = (vec![0; 24 << 13], Vec::with_capacity(1 << 13));
+    loop {
+        let mut held = 0;
+        while let Some(read) =
+            Some(file.read(&mut bytes[held..]).expect("a file that can be read")).filter(|read| *read > 0)
+        {
+            held += read;
+        }
+        ids.clear();
+        ids.extend(bytes[..held].chunks_exact(24).map(|record| u64::from_le_bytes(record[4..12].try_into().unwrap())));
+        if ids.is_empty() {
+            return sampler.finish();
+        }
+        sampler.read_all(&ids, SIZE);
+    }
+}
+
+fn show(sample: &Sample) {
+    let sizes = sample.sizes();
+    for (size, found) in sizes.iter().zip(sample.miss_ratios(&sizes)) {
+        println!("{size} {:.6} {:.6}", found.value, found.error);
+    }
+}
+
+/// A tenth of the reads goes on to new blocks for ever, the others come back to blocks of before, the more the later.
+fn endless(references: u64, size: Size) {
+    let begun = Instant::now();
+    let mut sampler = Sampler::new(size);
+    let mut ids = vec![0; 1 << 16];
+    for start in (0..references).step_by(ids.len()) {
+        for (at, id) in ids.iter_mut().enumerate() {
+            let read = start + at as u64;
+            let draw = hash(read) >> 11;
+            *id =
+                if draw % 10 == 0 { read } else { read - ((read as u128 * draw as u128 * draw as u128) >> 106) as u64 };
+        }
+        sampler.read_all(&ids[..ids.len().min((references - start) as usize)], SIZE);
+    }
+    let sample = sampler.finish();
+    println!(
+        "{references} reads in {:.1} s, {:.0} distinct blocks",
+        begun.elapsed().as_secs_f64(),
+        sample.count(|_| true).value
+    );
+}
