@@ -8,6 +8,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod convert;
 pub mod curve;
 pub mod exact;
 pub mod hash;

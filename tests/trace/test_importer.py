@@ -93,7 +93,7 @@ def test_files_that_cannot_be(tmp_path: Path) -> None:
     assert "No such file" in refusal("trace", "import", source, tmp_path / "missing" / "out.trace")
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(source.read_bytes())[:-20])
-    assert "the gzip data end or are damaged" in refusal("trace", "import", cut, target)
+    assert "is cut off or damaged after line" in refusal("trace", "import", cut, target)
     assert not target.exists()
     target.write_text("precious")
     assert "exists" in refusal("trace", "import", source, target)
@@ -113,7 +113,9 @@ def test_files_that_cannot_be(tmp_path: Path) -> None:
         (("--recordsize", "32M"), "powers of two"),
         (("--recordsize", "0"), "powers of two"),
         (("--recordsize", "big"), "'big' is no size"),
-        (("--format", "blkparse"), "'blkparse' is not"),
+        (("--format", "tcpdump"), "'tcpdump' is not"),
+        (("--format", "blkparse", "--columns", "time,object,offset,size"), "--columns is for CSV"),
+        (("--format", "oracleGeneral", "--recordsize", "16K"), "--recordsize is of no use"),
     ],
 )
 def test_options_that_cannot_be(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:

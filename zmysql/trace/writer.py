@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from zmysql.errors import UsageError, ZmysqlError
-from zmysql.trace.format import GZIP, Header, header_text, read_header, records_kept
+from zmysql.trace.format import GZIP, Header, header_text, records_kept
+from zmysql.trace.place import beside, check_free, make_durable, occupied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,11 +34,10 @@ class Writer:
     A provisional header with `complete: false` is on disk from the start, the records follow in a gzip member of their
     own, and what was written is flushed once a second: after kill -9 at most the last second is missing. `close`
     puts the final header in front of the same compressed bytes, in a new file that replaces this one at once.
-    Leaving the context without `close` keeps what was written, as a recording that was cut off, or removes it where
-    `keep` says so.
+    Leaving the context without `close` keeps what was written, as a recording that was cut off.
     """
 
-    def __init__(self, path: Path, header: Header, *, overwrite: bool = False, keep: bool = True) -> None:
+    def __init__(self, path: Path, header: Header, *, overwrite: bool = False) -> None:
         """Create the file.
 
         Raises UsageError where there is one already, unless it is a file and `overwrite` says that it may go, and
@@ -45,7 +45,6 @@ class Writer:
         """
         self.path = Path(os.path.realpath(path))  # a link stays a link
         self.records = 0
-        self._keep = keep
         self._settled = False
         self._file = _create(self.path, overwrite=overwrite)
         self._body = zlib.compressobj(_LEVEL, wbits=GZIP)
@@ -53,7 +52,7 @@ class Writer:
         self._unflushed = False
         self._torn = False
         try:
-            self._put(_member, replace(header, complete=False, records=None))
+            self._put(member, replace(header, complete=False, records=None))
         except ZmysqlError:
             self.discard()
             raise
@@ -88,7 +87,7 @@ class Writer:
         final = replace(header, complete=True, records=self.records)
         self._put(self._body.flush, zlib.Z_FINISH)
         try:
-            self._replace(_member(final))
+            self._replace(member(final))
         except OSError as error:
             raise self._failed(error.strerror) from None
         finally:
@@ -108,9 +107,7 @@ class Writer:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._settled:
             return
-        if not self._keep:
-            self.discard()
-        elif not self._file.closed:
+        if not self._file.closed:
             with suppress(ZmysqlError):
                 self._put(self._body.flush, zlib.Z_FINISH)
             self._file.close()
@@ -131,7 +128,7 @@ class Writer:
 
     def _replace(self, header: bytes) -> None:
         """Put a header and the body as it is into a new file, which takes this one's place whole or not at all."""
-        new = _beside(self.path)
+        new = beside(self.path)
         new.unlink(missing_ok=True)  # a crash within this function left it
         try:
             with new.open("xb") as out:
@@ -145,61 +142,30 @@ class Writer:
         except BaseException:
             new.unlink(missing_ok=True)
             raise
-        directory = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)  # the new name is durable too
-        finally:
-            os.close(directory)
+        make_durable(self.path)
 
     def _failed(self, why: str | None) -> ZmysqlError:
-        records = records_kept(self.path) if self._keep else 0
+        records = records_kept(self.path)
         kept = f"; {records} records are kept, and `zmysql locality report` reads them" if records else ""
         return ZmysqlError(f"{self.path} can't be written: {why}{kept}")
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.new")
-
-
 def _create(path: Path, *, overwrite: bool) -> FileIO:
     try:
-        if overwrite and path.is_file():
-            _remove(path)
-        _beside(path).unlink(missing_ok=True)
+        if overwrite:
+            check_free(path, overwrite=True)
+            path.unlink(missing_ok=True)
+        beside(path).unlink(missing_ok=True)
         file = path.open("x+b", buffering=0)
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except FileExistsError:
-        raise UsageError(_occupied(path)) from None
+        raise UsageError(occupied(path)) from None
     except OSError as error:
         raise ZmysqlError(f"{path} can't be written: {error.strerror}; name another place") from None
     return file
 
 
-def _remove(path: Path) -> None:
-    with path.open("rb") as old:
-        try:
-            fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"{path} is being recorded right now: name another file") from None
-        path.unlink()
-
-
-def _occupied(path: Path) -> str:
-    """Say what is there already, and above all whether it is a recording that nobody has looked at."""
-    if not path.is_file():
-        return f"{path} exists and is no file: name another"
-    way_out = "name another file, or let it go with --overwrite"
-    try:
-        header = read_header(path)
-    except ZmysqlError:
-        return f"{path} exists: {way_out}"
-    if header.complete:
-        return f"{path} exists, a trace of {header.records} records: {way_out}"
-    held = f"a recording that was cut off, with {records_kept(path)} records"
-    return f"{path} exists, {held} that `zmysql locality report` reads as they are: {way_out}"
-
-
-def _member(header: Header) -> bytes:
+def member(header: Header) -> bytes:
     """Give a header as a gzip member of its own, so that another can take its place."""
     compressor = zlib.compressobj(wbits=GZIP)
     return compressor.compress(header_text(header).encode()) + compressor.flush()

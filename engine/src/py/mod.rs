@@ -1,11 +1,12 @@
 //! The Python face, one file for each analysis: `zmysql/locality/_engine.pyi` documents it.
 
+mod convert;
 mod objects;
 mod profile;
 mod reads;
+mod simulate;
 mod spatial;
 mod windows;
-mod simulate;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -30,6 +31,7 @@ fn interrupted(found: &mut PyResult<()>) -> bool {
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TraceUnreadable", module.py().get_type::<TraceUnreadable>())?;
+    convert::register(module)?;
     profile::register(module)?;
     reads::register(module)?;
     spatial::register(module)?;
