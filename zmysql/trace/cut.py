@@ -83,7 +83,7 @@ def cut_trace(
         raise UsageError(f"{target} is FILE itself: name another file")
     with make_trace(target, overwrite=overwrite, progress=progress) as made:
         with engine_for("trace cut", source) as engine:
-            _, last_ns, objects = engine.cut_trace(
+            last_ns, objects = engine.cut_trace(
                 source,
                 complete=header.complete,
                 records=header.records,

@@ -22,9 +22,9 @@ pub struct Part {
 impl Part {
     fn holds(&self, record: &Record) -> bool {
         record.time_ns >= self.from_ns
-            && self.to_ns.map_or(true, |to_ns| record.time_ns < to_ns)
-            && self.objsets.as_ref().map_or(true, |objsets| objsets.contains(&record.objset))
-            && self.objects.as_ref().map_or(true, |objects| objects.contains(&(record.objset, record.object)))
+            && self.to_ns.is_none_or(|to_ns| record.time_ns < to_ns)
+            && self.objsets.as_ref().is_none_or(|objsets| objsets.contains(&record.objset))
+            && self.objects.as_ref().is_none_or(|objects| objects.contains(&(record.objset, record.object)))
     }
 }
 

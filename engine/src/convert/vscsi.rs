@@ -127,7 +127,7 @@ mod tests {
         record
     }
 
-    fn import(source: &[u8]) -> Result<(Vec<String>, Vec<(&'static str, u64)>), String> {
+    fn import(source: &[u8]) -> Result<(Vec<String>, u64), String> {
         let mut lines = Vec::new();
         let each = |record: &Record| {
             lines.push(line(record));
@@ -135,7 +135,7 @@ mod tests {
         };
         let mut intake = Intake::new(NonZeroU32::new(4096).unwrap(), each);
         read(source, &mut intake).map_err(|error| error.to_string())?;
-        let skipped = intake.found.skipped;
+        let skipped = intake.found.skipped.iter().map(|(_, count)| count).sum();
         Ok((lines, skipped))
     }
 
@@ -145,7 +145,7 @@ mod tests {
             let source = [make(0x28, 8, 4096, 50), make(0x2a, 8, 512, 51), make(0x88, 15, 1024, 53)].concat();
             let (lines, skipped) = import(&source).unwrap();
             assert_eq!(lines, ["0 1 1 0 1 4096 -", "3000 1 1 0 1 4096 -", "3000 1 1 0 2 4096 -"]);
-            assert_eq!(skipped, [("commands other than reads", 1)]);
+            assert_eq!(skipped, 1);
         }
     }
 

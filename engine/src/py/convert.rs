@@ -20,6 +20,9 @@ use crate::convert::summary::{summarise, Summary};
 use crate::convert::{csv, csv_out, input, oracle_out};
 use crate::trace::{Class, Expected};
 
+/// objset and object.
+type Address = (u64, u64);
+
 /// What goes wrong in Python while Rust works: an exception of the sink, or Ctrl-C.
 struct Outcome(PyResult<()>);
 
@@ -102,9 +105,9 @@ fn cut_trace(
     from_ns: u64,
     to_ns: Option<u64>,
     objsets: Option<Vec<u64>>,
-    objects: Option<Vec<(u64, u64)>>,
+    objects: Option<Vec<Address>>,
     sink: Py<PyAny>,
-) -> PyResult<(u64, u64, Vec<(u64, u64)>)> {
+) -> PyResult<(u64, Vec<Address>)> {
     let part = Part {
         from_ns,
         to_ns,
@@ -118,8 +121,8 @@ fn cut_trace(
     });
     signal?;
     outcome.0?;
-    let Kept { records, last_ns, objects } = kept?;
-    Ok((records, last_ns, objects))
+    let Kept { last_ns, objects, .. } = kept?;
+    Ok((last_ns, objects))
 }
 
 /// Path, complete, records as the header says, and the start after that of the merged trace.
@@ -127,11 +130,7 @@ type SourceArguments = (PathBuf, bool, Option<u64>, u64);
 
 #[pyfunction]
 #[pyo3(signature = (sources, *, sink))]
-fn merge_traces(
-    py: Python<'_>,
-    sources: Vec<SourceArguments>,
-    sink: Py<PyAny>,
-) -> PyResult<(u64, u64, Vec<(u64, u64)>)> {
+fn merge_traces(py: Python<'_>, sources: Vec<SourceArguments>, sink: Py<PyAny>) -> PyResult<(u64, Vec<Address>)> {
     let sources: Vec<_> = sources
         .into_iter()
         .map(|(path, complete, records, shift_ns)| Source { path, expected: Expected { complete, records }, shift_ns })
@@ -143,11 +142,11 @@ fn merge_traces(
     });
     signal?;
     outcome.0?;
-    let Kept { records, last_ns, objects } = merged.map_err(|failed| {
+    let Kept { last_ns, objects, .. } = merged.map_err(|failed| {
         let name = failed.source.map_or("the merged trace".into(), |number| sources[number].path.display().to_string());
         TraceUnreadable::new_err(format!("{name} {}", failed.error))
     })?;
-    Ok((records, last_ns, objects))
+    Ok((last_ns, objects))
 }
 
 #[pyfunction]
@@ -176,7 +175,7 @@ fn export_csv(
     path: PathBuf,
     complete: bool,
     records: Option<u64>,
-    names: Vec<((u64, u64), String)>,
+    names: Vec<(Address, String)>,
     sink: Py<PyAny>,
 ) -> PyResult<(u64, u64)> {
     let (mut signal, mut outcome) = (Ok(()), Outcome(Ok(())));
