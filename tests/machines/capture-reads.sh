@@ -53,7 +53,7 @@ cat /proc/spl/kstat/zfs/t/reads >zfs-reads-2
 sync
 kill -INT "$tracer"
 wait "$tracer" || true
-blkparse -i - <events >blkparse
+blkparse -i - <events >./blkparse
 rm events
 zfs list -Hp -o name,objsetid,recordsize >zfs-list
 stat -c '%i %n' /t/data/* >inodes

@@ -82,7 +82,8 @@ impl Row {
             return Ok(None);
         };
         // Older versions have a line of seven numbers above the names: 23 0 0x01 500 56000 4896113145 418199471302.
-        if first == b"UID" || fields.clone().count() == 7 {
+        let numbers = fields.clone().count() == 7 && fields.clone().last().is_some_and(|last| !last.starts_with(b"0x"));
+        if first == b"UID" || numbers {
             return Ok(None);
         }
         let mut field =
@@ -211,6 +212,8 @@ mod tests {
             assert!(error.starts_with("is wrong in line 3: ") && error.contains(said), "{error}");
         }
         assert!(import(&format!("{HEAD}1 2 3\n")).unwrap_err().contains("line 3: objset '3'"));
+        let cut_off = format!("{HEAD}{}", &row(1, 1, "0x37     9        0        7        0x12")[..70]);
+        assert!(import(&cut_off).unwrap_err().contains("line 3: it has no process"));
         assert!(import(HEAD).unwrap_err().contains("zfs_read_history"));
         let metadata = row(1, 1, "0x0     9        0        7        0x12");
         assert!(import(&metadata).unwrap_err().contains("demand reads"));
