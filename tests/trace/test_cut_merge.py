@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from running import refusal, zmysql
 from trace_files import HEADER, SECOND_NS, any_reads, read, reads_of, write_trace
 
+from zmysql.trace.clock import format_started, parse_started
 from zmysql.trace.cut import Part, cut_trace
 from zmysql.trace.format import Dataset, Header, header_text, read_header
 from zmysql.trace.merge import merge_traces
@@ -54,7 +55,7 @@ def test_some_time_of_a_trace(source: Path) -> None:
     assert header.objects == {at: path for at, path in HEADER.objects.items() if at[0] == 54}
     assert (header.host, header.pid, header.sampling) == ("db1", 4711, "1/1")
     _, header = cut(source, "--from", "1500ms")
-    assert (header.started, header.duration_ns) == ("2026-11-20T07:00:01.500000000Z", 8_500_000_000)
+    assert (header.started, header.duration_ns) == ("2026-11-20T07:00:01.5Z", 8_500_000_000)
     assert cut(source, "--to", "1s")[0] == READS[:1]
 
 
@@ -204,3 +205,17 @@ def test_what_two_recordings_do_not_agree_on_is_unknown(source: Path) -> None:
     assert (header.mysql, header.drops, header.pid, header.os) == (None, None, None, HEADER.os)
     assert (header.arc_bytes, header.l2arc_bytes, header.ended) == (2 << 30, None, "interrupted")
     assert (header.started, header.duration_ns) == (HEADER.started, 3610 * SECOND_NS)
+
+
+@pytest.mark.parametrize(
+    ("text", "since_1970_ns"),
+    [
+        ("1970-01-01T00:00:00Z", 0),
+        ("2026-11-20T07:00:00Z", 1_795_158_000 * SECOND_NS),
+        ("2026-11-20T07:00:00.25Z", 1_795_158_000 * SECOND_NS + SECOND_NS // 4),
+        ("2026-11-20T07:00:00.000000001Z", 1_795_158_000 * SECOND_NS + 1),
+    ],
+)
+def test_starts_are_read_as_they_are_written(text: str, since_1970_ns: int) -> None:
+    assert parse_started(text) == since_1970_ns
+    assert format_started(since_1970_ns) == text

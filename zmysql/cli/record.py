@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import time
@@ -15,6 +16,8 @@ from rich.live import Live
 
 from zmysql.errors import ZmysqlError
 from zmysql.host import Local
+from zmysql.report.output import output_version
+from zmysql.report.trace import of_header
 from zmysql.trace.record import Ended, Progress, Recorded, find_target, record
 from zmysql.units import parse_duration
 
@@ -36,7 +39,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 )
 @click.option("--pid", type=click.IntRange(min=1), metavar="PID", help="The process to trace, if not the one mysqld.")
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
-def record_(duration: float, output: Path, pid: int | None, *, overwrite: bool) -> None:
+@click.option("-j", "--json", "wants_json", is_flag=True, help="Print JSON at the end.")
+def record_(duration: float, output: Path, pid: int | None, *, overwrite: bool, wants_json: bool) -> None:
     """Record which ZFS records mysqld reads, and which cache gave them.
 
     Needs root, DTrace, and a mysqld or mariadbd on ZFS. Ctrl-C ends the recording and keeps what there is.
@@ -55,6 +59,9 @@ def record_(duration: float, output: Path, pid: int | None, *, overwrite: bool) 
             done = record(
                 host, target, output, duration, overwrite=overwrite, interrupted=lambda: bool(caught), progress=show
             )
+    if wants_json:
+        said = {"output_version": output_version("trace record"), "file": str(output), **of_header(done.header)}
+        click.echo(json.dumps(said, indent=2))
     _report(done, output)
 
 

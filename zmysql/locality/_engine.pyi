@@ -2,8 +2,9 @@
 
 # ruff: noqa: PYI021 - this is where the engine is documented
 
+from collections.abc import Callable
 from os import PathLike
-from typing import Any, final
+from typing import Any, TypedDict, final, type_check_only
 
 from zmysql.locality.parameters import Parameters
 
@@ -259,4 +260,103 @@ def simulate(
     The cases run on so many threads; their outcomes are in the same order, with the keys of
     zmysql.locality.simulation.Outcome, but `warmup_ns` for its seconds and `object_misses` as a list by object. `kept`
     is the share of the blocks that the trace holds: sizes are scaled by it. Raises KeyboardInterrupt on Ctrl-C.
+    """
+
+# Traces in and out (engine/src/convert). `complete` and `records` are what a trace's header says; a trace that isn't
+# complete is read up to its last whole line. A `sink` takes pieces of at most some MiB as they come, and what it raises
+# ends the work. All raise TraceUnreadable, and KeyboardInterrupt on Ctrl-C.
+
+@type_check_only
+class Found(TypedDict):
+    """What an import found; `skipped` counts what is no demand read of data, objects are (objset, object, name)."""
+
+    accesses: int
+    empty: int
+    skipped: list[tuple[str, int]]
+    drops: int | None
+    last_ns: int
+    largest_bytes: int
+    objsets: list[int]
+    objects: list[tuple[int, int, bytes]]
+
+@type_check_only
+class Summary(TypedDict):
+    """The counts of a trace; objects are (objset, object, reads, bytes), those with most reads first."""
+
+    records: int
+    bytes: int
+    first_ns: int
+    last_ns: int
+    out_of_order: int
+    classes: list[tuple[str, int]]
+    objects: list[tuple[int, int, int, int]]
+
+def import_foreign(
+    path: PathLike[str], kind: str, *, columns: list[str], recordsize: int, sink: Callable[[bytes, int], object]
+) -> Found:
+    """Read a foreign trace, plain or packed by gzip or zstd; the path - is standard input.
+
+    `kind` is csv (with the names of its `columns`), oracleGeneral, vscsi, zfs-reads or blkparse. Records of
+    `recordsize` bytes go to `sink` as gzip members of lines, with their number.
+    """
+
+def cut_trace(
+    path: PathLike[str],
+    *,
+    complete: bool,
+    records: int | None,
+    from_ns: int,
+    to_ns: int | None,
+    objsets: list[int] | None,
+    objects: list[tuple[int, int]] | None,
+    sink: Callable[[bytes, int], object],
+) -> tuple[int, list[tuple[int, int]]]:
+    """Give the records of a part to `sink`, with times from its start on; None keeps all.
+
+    Returns the latest of these times, and the (objset, object) that are read in the part.
+    """
+
+def merge_traces(
+    sources: list[tuple[PathLike[str], bool, int | None, int]], *, sink: Callable[[bytes, int], object]
+) -> tuple[int, list[tuple[int, int]]]:
+    """Give the records of several traces to `sink` in the order of their times.
+
+    A source is (path, complete, records, nanoseconds that it starts after the merged one); messages name the path.
+    Returns what `cut_trace` does.
+    """
+
+def summary(path: PathLike[str], *, complete: bool, records: int | None) -> Summary:
+    """Count a trace in one pass; memory grows with its objects."""
+
+def export_csv(
+    path: PathLike[str],
+    *,
+    complete: bool,
+    records: int | None,
+    names: list[tuple[tuple[int, int], str]],
+    sink: Callable[[bytes, int], object],
+) -> tuple[int, int]:
+    """Give rows of time, object, offset and size to `sink`, with their number; (objset, object) go by their `names`.
+
+    Returns the number of rows, and of reads of indirect blocks, which have none.
+    """
+
+def export_oracle(path: PathLike[str], out: PathLike[str], *, complete: bool, records: int | None) -> tuple[int, int]:
+    """Write requests of oracleGeneral into an empty file; memory grows with the distinct blocks, whose ids are new.
+
+    Returns the number of requests and of blocks. Raises OSError where the file can't be written.
+    """
+
+def read_columns(
+    path: PathLike[str],
+    *,
+    complete: bool,
+    records: int | None,
+    at_once: int,
+    sink: Callable[[int, list[bytes]], object],
+) -> int:
+    """Give columns of `at_once` records at a time to `sink`, with their number, which is less at the end.
+
+    The columns are little-endian: time_ns, objset, object (u64), level (u8), blkid (u64), size (u32), and class (u8, in
+    the order of Profile.classes). Returns the number of all.
     """

@@ -1,4 +1,4 @@
-"""The start of a trace as a time of day: ISO 8601 in UTC, to the nanosecond where it isn't a whole second."""
+"""The start of a trace as a time of day: ISO 8601 in UTC, with as many digits of a fraction as there are."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def parse_started(text: str) -> int | None:
 def format_started(since_1970_ns: int) -> str:
     """Give the start in the form that a header has it."""
     seconds, rest_ns = divmod(since_1970_ns, _SECOND_NS)
-    fraction = f".{rest_ns:09}" if rest_ns else ""
+    fraction = f".{rest_ns:09}".rstrip("0") if rest_ns else ""
     return f"{datetime.fromtimestamp(seconds, UTC).strftime(_FORM)}{fraction}Z"

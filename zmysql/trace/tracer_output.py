@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from operator import itemgetter
+
+from zmysql.trace.clock import format_started
 
 # `# began 405618261411, 1795160252142432913 ns since 1970`: the clock of the records, and the time of day.
 _BEGAN = re.compile(rb"# began (\d+), (\d+) ns since 1970")
@@ -15,6 +16,7 @@ _AT = re.compile(rb"# at (\d+)")
 _EXITED = re.compile(rb"# process \d+ exited")
 _DROPS = re.compile(r"^dtrace: (\d+) (?:[a-z]+ )*drops?\b", re.MULTILINE)
 _SECOND_NS = 1_000_000_000
+_MILLISECOND_NS = 1_000_000
 
 # How long a record may come after a later one of another CPU: dtrace empties the CPUs' buffers in turn, four times a
 # second, and may itself be late.
@@ -30,8 +32,8 @@ class Began:
 
     @property
     def time_of_day(self) -> str:
-        """The start in ISO 8601, UTC."""
-        return datetime.fromtimestamp(self.since_1970_ns / _SECOND_NS, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        """The start in ISO 8601, UTC, to the millisecond: recordings of the same time can be merged by it."""
+        return format_started(self.since_1970_ns // _MILLISECOND_NS * _MILLISECOND_NS)
 
 
 class Reader:
