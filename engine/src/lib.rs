@@ -1,8 +1,8 @@
 //! Reuse distances and miss-ratio curves of record reads.
 //!
 //! [`trace`] reads the one trace format record by record, and [`reads`] keeps a trace in memory. [`exact`] finds the
-//! reuse distances of all reads at once, and [`stack`] one after the other; [`curve`] turns distances into hits at any
-//! cache size, and [`profile`] gives the figures of a whole trace. [`shards`] estimates the same from a sample of the
+//! reuse distances of all reads, [`curve`] turns them into hits at any cache size, and [`profile`] gives the figures of
+//! a whole trace. [`shards`] estimates the same from a sample of the
 //! blocks. [`sim`] is a model of OpenZFS's ARC, dbuf cache, prefetcher and L2ARC.
 //! Nothing here knows Python; `py` holds the bindings behind the feature `python`.
 
@@ -23,6 +23,7 @@ pub mod reads;
 pub mod shards;
 pub mod sim;
 pub mod spatial;
-pub mod stack;
+#[cfg(test)]
+mod stack;
 pub mod trace;
 pub mod windows;

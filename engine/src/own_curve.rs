@@ -214,7 +214,8 @@ const BEFORE: [[u64; FAN]; FAN] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::curve::Distances;
+    use crate::curve::Curve;
+    use crate::exact::Tally;
     use crate::stack::ByteStack;
     use std::num::NonZeroU32;
 
@@ -232,12 +233,11 @@ mod tests {
     }
 
     fn check(sizes: &[u32], sequence: &[u32]) {
-        let (mut stack, mut distances) = (ByteStack::default(), Distances::default());
+        let (mut stack, mut distances) = (ByteStack::default(), Vec::new());
         for block in sequence {
-            let distance = stack.read(*block as usize, NonZeroU32::new(sizes[*block as usize]).unwrap());
-            distance.into_iter().for_each(|distance| distances.add(distance));
+            distances.extend(stack.read(*block as usize, NonZeroU32::new(sizes[*block as usize]).unwrap()));
         }
-        let expected = distances.curve(sequence.len() as u64, stack.distinct_bytes()).points();
+        let expected = Curve::new(Tally::Kept(distances), sequence.len() as u64, stack.distinct_bytes()).points();
         let found = OwnCurve::new(sequence, sizes.len(), &Sizes::from(sizes.to_vec()));
         assert_eq!(found.points(), expected);
     }

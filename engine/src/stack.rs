@@ -1,4 +1,6 @@
-//! Exact LRU reuse distances in bytes (Mattson 1970; the tree over time is Olken's, 1981).
+//! Exact LRU reuse distances in bytes, one read after the other (Mattson 1970; the tree over time is Olken's, 1981).
+//!
+//! Simple and slow: the tests hold the other analyses against it.
 //!
 //! # What a reuse distance is here
 //!
@@ -39,9 +41,6 @@ pub struct ByteStack {
 }
 
 impl ByteStack {
-    /// Blocks that can be told apart; slots are numbered in 32 bits, and there are at least two for each block.
-    pub const MAX_BLOCKS: usize = 1 << 30;
-
     /// The distinct blocks seen.
     pub fn distinct_blocks(&self) -> usize {
         self.slot_of.len()
@@ -77,12 +76,6 @@ impl ByteStack {
         self.blocks[slot] = block as u32;
         self.add(slot, u64::from(size));
         distance
-    }
-
-    /// Loads what [`Self::read`] of these blocks will need, so that the processor waits for many of them at once.
-    pub fn warm(&self, blocks: &[u32]) {
-        let slots = blocks.iter().filter_map(|block| self.slot_of.get(*block as usize));
-        std::hint::black_box(slots.fold(0, |all, slot| all ^ self.sizes[*slot as usize]));
     }
 
     /// The bytes of the blocks whose last read was before that in `slot`.
