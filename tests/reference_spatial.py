@@ -152,7 +152,7 @@ def inter_reference(reads: Sequence[Read]) -> list[int]:
 
 def shared_misses(reads: Sequence[Read], objset: int, number: int, cache_bytes: int) -> int:
     """Count the misses of an object in an LRU cache that all objects share."""
-    distances = reference.reuse_distances(settled(reads))
+    distances = reference.in_bytes(settled(reads))
     return sum(
         (read.objset, read.object) == (objset, number) and (distance is None or distance > cache_bytes)
         for read, distance in zip(reads, distances, strict=True)

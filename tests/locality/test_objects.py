@@ -31,7 +31,7 @@ def check(reads: list[Read], found: list[_engine.ObjectFigures], cache_bytes: in
 
 
 def check_curve(own: list[Read], curve: list[tuple[int, float]]) -> None:
-    distances = [distance for distance in reference.reuse_distances(own) if distance is not None]
+    distances = [distance for distance in reference.in_bytes(own) if distance is not None]
     for size, miss_ratio in curve:
         assert miss_ratio == (len(own) - sum(distance <= size for distance in distances)) / len(own)
     sizes = [size for size, _ in curve]

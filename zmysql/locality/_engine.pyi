@@ -227,6 +227,8 @@ def objects(reads: Reads, cache_bytes: int, curves: int, threads: int | None) ->
     """Give the objects, the most read first, with curves for the first `curves` of them.
 
     Raises TraceUnreadable for a trace of 2^32 reads or more.
+    """
+
 def classic_hits(reads: Reads, algorithm: str, sizes: list[int], *, sample: float, threads: int) -> list[int]:
     """Give the hits of a textbook cache, "lru" or "arc" (FAST '03), of each size in blocks, whatever their bytes.
 
