@@ -11,7 +11,8 @@ from rich.console import Console
 
 from zmysql.errors import UsageError
 from zmysql.locality.parameters import CACHES, parameters_for, platform_of, with_settings
-from zmysql.locality.simulation import Case, Replay, check, load, simulate
+from zmysql.locality.reads import load
+from zmysql.locality.simulation import Case, Replay, check, simulate
 from zmysql.report.simulation import as_json, as_script, for_terminal
 from zmysql.trace.format import Header, read_header
 from zmysql.units import parse_duration, parse_size

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any, TypedDict, final, type_check_only
 
 from zmysql.locality.parameters import Parameters
+from zmysql.locality.simulation import Replay
 
 class TraceUnreadable(Exception):
     """A trace that can't be read; the message goes on after the file's name, with the line and the way out."""
@@ -249,11 +250,8 @@ def simulate(
     reads: Reads,
     cases: list[tuple[int | None, int, int, int]],
     parameters: Parameters,
+    replay: Replay,
     *,
-    skip_ns: int,
-    passes: int,
-    restarts: bool,
-    sample: float,
     kept: float,
     threads: int,
 ) -> list[dict[str, Any]]:

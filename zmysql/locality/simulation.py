@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zmysql.errors import UsageError, ZmysqlError
+from zmysql.errors import UsageError
 from zmysql.locality.parameters import Parameters
 from zmysql.locality.profile import sampling_ratio
 from zmysql.units import format_size
@@ -18,7 +18,6 @@ from zmysql.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
-    from pathlib import Path
 
     from zmysql.locality._engine import Reads
     from zmysql.trace.format import Header
@@ -117,24 +116,6 @@ class Outcome:
         return self.l2arc_hits / missed if missed else 0.0
 
 
-def load(path: Path, header: Header) -> Reads:
-    """Read a trace into memory.
-
-    Raises ZmysqlError, with the file and the way out, where the trace can't be read or the engine isn't built.
-    """
-    try:
-        from zmysql.locality import _engine  # noqa: PLC0415 - a database host has none, and needs none to record
-    except ImportError:
-        raise ZmysqlError(
-            f"the engine isn't built here, as there was no Rust when zmysql was installed: copy {path} to a machine"
-            " where it is, and simulate there"
-        ) from None
-    try:
-        return _engine.load(path, complete=header.complete, records=header.records)
-    except _engine.TraceUnreadable as error:
-        raise ZmysqlError(f"{path} {error}") from None
-
-
 def simulate(
     reads: Reads,
     header: Header,
@@ -166,10 +147,7 @@ def simulate(
         reads,
         [(case.recordsize, case.arc_bytes, case.l2arc_bytes, case.buffer_pool_bytes) for case in cases],
         parameters,
-        skip_ns=replay.skip_ns,
-        passes=replay.passes,
-        restarts=replay.restarts,
-        sample=replay.sample,
+        replay,
         kept=float(kept),
         threads=threads or os.cpu_count() or 1,
     )

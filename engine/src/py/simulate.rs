@@ -97,16 +97,13 @@ fn as_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDic
 }
 
 #[pyfunction]
-#[pyo3(signature = (reads, cases, parameters, *, skip_ns, passes, restarts, sample, kept, threads))]
+#[pyo3(signature = (reads, cases, parameters, replay, *, kept, threads))]
 fn simulate<'py>(
     py: Python<'py>,
     reads: &PyReads,
     cases: Vec<(Option<u32>, u64, u64, u64)>,
     #[pyo3(from_py_with = self::parameters)] parameters: Parameters,
-    skip_ns: u64,
-    passes: u32,
-    restarts: bool,
-    sample: f64,
+    replay: &Bound<'py, PyAny>,
     kept: f64,
     threads: usize,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
@@ -117,7 +114,13 @@ fn simulate<'py>(
         buffer_pool_bytes,
     };
     let cases: Vec<Case> = cases.into_iter().map(case).collect();
-    let replay = Replay { skip_ns, passes, restarts, sample, kept };
+    let replay = Replay {
+        skip_ns: replay.getattr("skip_ns")?.extract()?,
+        passes: replay.getattr("passes")?.extract()?,
+        restarts: replay.getattr("restarts")?.extract()?,
+        sample: replay.getattr("sample")?.extract()?,
+        kept,
+    };
     let mut stopped = Ok(());
     let go_on = || stopped.is_ok() && !interrupted(&mut stopped);
     let outcomes = py.detach(|| run(&reads.0, &cases, &parameters, &replay, threads, go_on));

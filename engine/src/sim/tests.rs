@@ -79,11 +79,17 @@ fn states(arc: &Arc, blocks: std::ops::Range<usize>) -> Vec<State> {
     arc.headers[blocks].iter().map(|header| header.state).collect()
 }
 
+fn read_all(arc: &mut Arc, blocks: std::ops::Range<u32>) {
+    for block in blocks {
+        arc.read(block, false, false);
+    }
+}
+
 /// Reads blocks 0 and 1 twice, so that they are frequent: only then is there room for ghosts of recent blocks.
 fn make_two_frequent(arc: &mut Arc) {
     for now_ms in [0, 100] {
         arc.now_ns = now_ms * MS;
-        (0..2).for_each(|block| drop(arc.read(block, false, false)));
+        read_all(arc, 0..2);
     }
 }
 
@@ -108,7 +114,7 @@ fn a_ghost_comes_back_as_frequent() {
     let (layout, parameters) = (layout(6), parameters());
     let mut arc = arc(&layout, &parameters, 4);
     make_two_frequent(&mut arc);
-    (2..6).for_each(|block| drop(arc.read(block, false, false)));
+    read_all(&mut arc, 2..6);
     arc.make_room();
     assert_eq!(arc.read(3, false, false), Source::Disk);
     assert_eq!(arc.headers[3].state, State::Mfu);
@@ -137,7 +143,7 @@ fn a_prefetched_ghost_counts_as_new() {
     make_two_frequent(&mut arc);
     arc.read(2, true, false);
     // Prefetched blocks stay for a second.
-    (3..6).for_each(|block| drop(arc.read(block, false, false)));
+    read_all(&mut arc, 3..6);
     arc.make_room();
     assert_eq!(states(&arc, 2..4), [State::Mru, State::Gone]);
     arc.now_ns = 1100 * MS;
@@ -153,7 +159,7 @@ fn a_block_with_a_dbuf_is_not_evicted() {
     let (layout, parameters) = (layout(6), parameters());
     let mut arc = arc(&layout, &parameters, 3);
     arc.read(0, false, true);
-    (1..6).for_each(|block| drop(arc.read(block, false, false)));
+    read_all(&mut arc, 1..6);
     arc.make_room();
     assert_eq!(arc.headers[0].state, State::Mru);
     let held = arc.total;
@@ -174,7 +180,7 @@ fn only_the_l2arc_has_what_fell_off_the_ghosts() {
     arc.read(1, true, false);
     assert_eq!(l2arc.feed(&mut arc), u64::from(SIZE));
     arc.now_ns = 2000 * MS;
-    (2..12).for_each(|block| drop(arc.read(block, false, false)));
+    read_all(&mut arc, 2..12);
     assert_eq!(states(&arc, 0..2), [State::L2Only, State::Gone]);
     assert_eq!(arc.l2only_bytes, 96);
     assert_eq!(arc.read(0, false, false), Source::L2arc);
@@ -208,7 +214,7 @@ fn frequent_blocks_are_fed_first_and_recent_ones_if_wanted() {
     let mut arc = arc(&layout, &parameters, 40);
     for now_ms in [0, 100] {
         arc.now_ns = now_ms * MS;
-        (0..3).for_each(|block| drop(arc.read(block, false, false)));
+        read_all(&mut arc, 0..3);
     }
     arc.read(5, false, false);
     let mut l2arc = L2arc::new(64 << 20, 1.0);
