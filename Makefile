@@ -5,6 +5,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BROWSER_PACKAGES := chromium chromium-driver
 TESTBED_PACKAGES := mmdebstrap e2fsprogs openssh-client qemu-system-x86 uidmap
 ENGINE := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 # Each worker boots a guest of its own, so the tests of a file stay together, and the long ones come first.
@@ -38,13 +39,13 @@ demo: setup
 	@$(BIN)/python tools/demo.py
 
 test: lint
-	@sh tools/install-packages.sh $(TESTBED_PACKAGES) fio
+	@sh tools/install-packages.sh $(TESTBED_PACKAGES) fio $(BROWSER_PACKAGES)
 	$(CARGO) test --quiet $(MANIFEST)
 	$(BIN)/zmysql testbed build
 	$(PYTEST)
 
 unit: setup
-	@sh tools/install-packages.sh fio
+	@sh tools/install-packages.sh fio $(BROWSER_PACKAGES)
 	$(CARGO) test --quiet $(MANIFEST)
 	$(PYTEST) -m 'not vm'
 

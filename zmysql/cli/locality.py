@@ -17,6 +17,7 @@ from zmysql.locality.catalogue import load_catalogue
 from zmysql.locality.options import Wishes
 from zmysql.locality.question import DISKS, READERS, Devices, ask
 from zmysql.report.locality import as_json, for_terminal
+from zmysql.report.page.files import refuse_early, write
 from zmysql.trace.format import read_header
 from zmysql.units import parse_duration, parse_size
 
@@ -57,6 +58,9 @@ locality.add_command(simulate_)
 @click.option("--disk-latency", type=parse_duration, metavar="TIME", help="A record's read from disk.  [default: 7ms]")
 @click.option("--ssd-latency", type=parse_duration, metavar="TIME", help="One from the SSD.  [default: 0.2ms]")
 @click.option("--latency-ratio", type=float, metavar="R", help="Disk to SSD latency, in place of the two above.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="OUT", help="Write it as one page that works offline.")
+@click.option("--png", type=click.Path(path_type=Path), metavar="DIR", help="Write its charts as pictures for slides.")
+@click.option("--overwrite", is_flag=True, help="Replace what --html and --png write if it exists.")
 def report(  # noqa: PLR0917 - click's parameters
     file: Path,
     wants_json: bool,  # noqa: FBT001 - click's parameter
@@ -73,12 +77,17 @@ def report(  # noqa: PLR0917 - click's parameters
     disk_latency: float | None,
     ssd_latency: float | None,
     latency_ratio: float | None,
+    html: Path | None,
+    png: Path | None,
+    *,
+    overwrite: bool,
 ) -> None:
     """Say what the trace FILE means: what to buy, if anything, what that would bring, and how sure that is.
 
     Candidates are an L2ARC, more memory, SSDs for the hot tables or for all, and to leave it. Prices and devices are
     those of zmysql's catalogue unless --prices says otherwise; `zmysql devices --measure` measures your own.
     """
+    refuse_early(html, png, overwrite=overwrite)
     header = read_header(file)
     question = ask(
         header,
@@ -91,6 +100,7 @@ def report(  # noqa: PLR0917 - click's parameters
     assessed = assess(file, header, analyse(file, header, question), question)
     if not header.complete:
         click.echo(f"zmysql: {file}: {assessed.warnings[0]}", err=True)
+    write(as_json(assessed), html, png, overwrite=overwrite)
     if wants_json:
         click.echo(json.dumps(as_json(assessed), indent=2))
     else:
