@@ -18,6 +18,7 @@ from zmysql.report.page.figure import (
     Table,
     data,
     log_scale,
+    nearest,
     percent_axis,
     size_axis,
     tooltips,
@@ -92,22 +93,18 @@ def _chart(report: Report, palette: Palette, curve: list[Row], simulated: list[R
         line.mark_area(interpolate="step-after", color=palette.memory, opacity=0.1, clip=True),
         *_first_reads(report, palette),
         *_marked(palette, ends, marks, band),
-        line.mark_line(interpolate="step-after", strokeWidth=2.5, clip=True).encode(color=colour, opacity=faded),
-        _nearest(line, palette),
+        line.mark_line(interpolate="step-after", strokeWidth=2.5, clip=True)
+        .encode(color=colour, opacity=faded)
+        .add_params(seen),
+        nearest(
+            "near",
+            line.mark_point(filled=True, size=90, clip=True, color=palette.memory),
+            "bytes",
+            *("size", "reads that miss"),
+        ),
         dots.mark_point(filled=True, size=90, clip=True).encode(tooltip=tooltips("with", "reads that miss")),
     ]
-    return alt.layer(*layers).properties(height=_HEIGHT + band).add_params(seen, moved)
-
-
-def _nearest(line: alt.Chart, palette: Palette) -> alt.Chart:
-    """Show a dot with its figures on the curve, wherever the pointer is."""
-    near = alt.selection_point(
-        name="near", nearest=True, on="pointerover", clear="pointerout", fields=["bytes"], empty=False
-    )
-    dot = line.mark_point(filled=True, size=90, clip=True, color=palette.memory)
-    opacity = alt.condition(near, alt.value(1), alt.value(0))
-    chart: alt.Chart = dot.encode(opacity=opacity, tooltip=tooltips("size", "reads that miss"))
-    return chart.add_params(near)
+    return alt.layer(*layers).properties(height=_HEIGHT + band).add_params(moved)
 
 
 def _first_reads(report: Report, palette: Palette) -> Iterator[alt.Chart]:
@@ -128,7 +125,8 @@ def _marked(palette: Palette, ends: tuple[float, float], marks: list[Row], band:
 
     Words are on the side where there is room, and in an order in which no rule crosses them.
     """
-    to_the_left = [mark for mark in marks if log2(mark["bytes"] / ends[0]) > log2(ends[1] / ends[0]) / 2]
+    places = {mark["bytes"]: log2(mark["bytes"] / ends[0]) / log2(ends[1] / ends[0]) for mark in marks}
+    to_the_left = [mark for mark in marks if places[mark["bytes"]] > 0.5]  # noqa: PLR2004 - half of the axis
     to_the_right = [mark for mark in marks if mark not in to_the_left]
     for row, mark in enumerate((*reversed(to_the_left), *to_the_right)):
         top = alt.value(row * _ROW_HEIGHT + 8)
@@ -136,7 +134,8 @@ def _marked(palette: Palette, ends: tuple[float, float], marks: list[Row], band:
         ink, weight = (palette.good, "bold") if mark["chosen"] else (palette.ink, "normal")
         at = alt.Chart(data([mark])).encode(x="bytes:Q", y=top)
         style: dict[str, Any] = {"align": align, "dx": dx, "baseline": "middle", "fontSize": 11.5, "fontWeight": weight}
-        style |= {"clip": True, "limit": alt.expr("width / 2 - 10")}
+        room = max(places[mark["bytes"]], 1 - places[mark["bytes"]])
+        style |= {"clip": True, "limit": alt.expr(f"{room:.3f} * width - 8")}
         yield at.mark_rule(strokeDash=[5, 3], color=ink, strokeWidth=1 + mark["chosen"], opacity=0.7, clip=True).encode(
             y2=alt.value(_HEIGHT + band)
         )

@@ -110,10 +110,27 @@ def tooltips(*fields: str) -> list[alt.Tooltip]:
     return [alt.Tooltip(field=field, type="nominal", title=field) for field in fields]
 
 
+def nearest(name: str, dot: alt.Chart, field: str, *shown: str) -> alt.Chart:
+    """Let dots appear, with a tooltip of these fields, at the value of `field` that is nearest to the pointer.
+
+    Vega-Lite 6.4 writes the tooltip of such a chart for the mark, and not for the cell around it that has the pointer
+    and the mark as its datum; so it is written out here, for either.
+    """
+    near = alt.selection_point(
+        name=name, nearest=True, on="pointerover", clear="pointerout", fields=[field], empty=False
+    )
+    words = ", ".join(f"'{one}': (datum.datum || datum)['{one}']" for one in shown)
+    chart: alt.Chart = dot.encode(
+        opacity=alt.condition(near, alt.value(1), alt.value(0)), tooltip=alt.value(alt.expr(f"{{{words}}}"))
+    )
+    return chart.add_params(near)
+
+
 def _unit_label(units: Iterable[tuple[float, str]], least: str) -> str:
     """Give Vega's expression for a value in the largest unit that leaves it at 1 or above."""
     steps = (
-        f"datum.value >= {limit:g} ? format(datum.value / {limit:g}, '.3~r') + ' {name}' : " for limit, name in units
+        f"datum.value >= {limit:.0f} ? format(datum.value / {limit:.0f}, '.3~r') + ' {name}' : "
+        for limit, name in units
     )
     return "datum.value == 0 ? '0' : " + "".join(steps) + f"format(datum.value, '.3~r') + ' {least}'"
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def refuse_early(html: Path | None, png: Path | None, *, overwrite: bool) -> None:
     """Find out before the work is done that its result couldn't be written.
 
-    Raises UsageError where the page's file is there already, unless `overwrite` says that it may go, and ZmysqlError
-    where the packages that draw the charts aren't installed.
+    Raises UsageError where the page's file or pictures are there already, unless `overwrite` says that they may go, and
+    ZmysqlError where the packages that draw the charts aren't installed.
     """
     for option, path in (("--html", html), ("--png", png)):
         if path is not None:
@@ -26,6 +26,8 @@ def refuse_early(html: Path | None, png: Path | None, *, overwrite: bool) -> Non
         _refuse_file(html, overwrite=overwrite)
     if png is not None and png.exists() and not png.is_dir():
         raise UsageError(f"{png} exists and is no directory: name another for --png")
+    if png is not None and not overwrite and any(png.glob("*.png")):
+        raise UsageError(f"{png} holds pictures already: name another directory, or let them go with --overwrite")
 
 
 def write(report: Mapping[str, Any], html: Path | None, png: Path | None, *, overwrite: bool) -> None:
@@ -74,6 +76,8 @@ def _put(path: Path, content: bytes, *, overwrite: bool) -> None:
 
 
 def _refuse_file(path: Path, *, overwrite: bool) -> None:
+    if not path.parent.is_dir():
+        raise UsageError(f"{path.parent} is no directory: make it first, or name another place for {path.name}")
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} exists and is no file: name another")
     if path.exists() and not overwrite:

@@ -16,6 +16,7 @@ from zmysql.report.page.figure import (
     Table,
     data,
     even_ns,
+    nearest,
     percent_axis,
     size_axis,
     time_axis,
@@ -117,15 +118,16 @@ def _course(rows: list[Row], field: str, axis: alt.Axis, colour: str) -> alt.Lay
         x=alt.X("start:Q", axis=time_axis("since the start", even_ns(rows[-1]["start"])), scale=alt.Scale(nice=False)),
         y=alt.Y(f"{field}:Q", axis=axis, scale=alt.Scale(zero=True)),
     )
-    near = alt.selection_point(
-        name=f"near_{field}", nearest=True, on="pointerover", clear="pointerout", fields=["start"], empty=False
-    )
-    dot = at.mark_point(filled=True, size=80, color=colour).encode(
-        opacity=alt.condition(near, alt.value(1), alt.value(0)),
-        tooltip=tooltips("from", "distinct", "reads a second"),
+    dot = nearest(
+        f"near_{field}",
+        at.mark_point(filled=True, size=80, color=colour),
+        "start",
+        "from",
+        "distinct",
+        "reads a second",
     )
     area, line = at.mark_area(color=colour, opacity=0.14), at.mark_line(color=colour, strokeWidth=2)
-    return alt.LayerChart(layer=[area, line, dot.add_params(near)]).properties(height=_HEIGHT)
+    return alt.LayerChart(layer=[area, line, dot]).properties(height=_HEIGHT)
 
 
 def _arc_rule(report: Report, rows: list[Row], palette: Palette) -> list[alt.Chart]:
@@ -141,9 +143,9 @@ def _arc_rule(report: Report, rows: list[Row], palette: Palette) -> list[alt.Cha
 
 def _set_sentence(report: Report, windows: list[Row], window_ns: int) -> str:
     sizes = sorted(one["distinct_bytes"] for one in windows)
-    window, middle, largest = words.time(window_ns), words.size(sizes[len(sizes) // 2]), words.size(sizes[-1])
-    said = f"In {window} this load reads {middle} of distinct records in the middle, and {largest} at most;"
-    return f"{said} over the whole recording it was {words.size(report['distinct_bytes'])}."
+    window, median, largest = words.time(window_ns), words.size(sizes[len(sizes) // 2]), words.size(sizes[-1])
+    said = f"In {window} this load reads distinct records of {median} (the median), and {largest} at most;"
+    return f"{said} in the whole recording, {words.size(report['distinct_bytes'])}."
 
 
 def _thinned(windows: list[Row]) -> list[Row]:

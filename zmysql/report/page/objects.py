@@ -36,12 +36,8 @@ def tables(report: Report, palette: Palette) -> Figure | Missing:
     sizes = _sizes(shown)
     heat = [cell for name, one in zip(names, shown, strict=True) for cell in _cells(name, one, sizes)]
     if heat:
-        panels.append(
-            Panel(
-                "hits in a cache of its own of this size",
-                _heat(heat, names, [words.size(size) for size in sizes], palette),
-            )
-        )
+        chart = _heat(heat, names, [words.size(size) for size in sizes], palette)
+        panels.append(Panel("hits in a cache of its own of this size, in per cent", chart))
     columns = ("table", "reads", "of the reads", "distinct bytes", "reads a record", "file")
     return Figure(
         key=_KEY,
@@ -67,10 +63,10 @@ def _heat(cells: list[Row], names: list[str], sizes: list[str], palette: Palette
     at = alt.Chart(data(cells)).encode(
         x=alt.X("cache:N", sort=sizes, axis=alt.Axis(title=None, labelAngle=-35, labelOverlap=False)),
         y=_by_table(names),
+        tooltip=tooltips("table", "cache", "hits"),
     )
-    boxes = at.mark_rect(cornerRadius=2, stroke=palette.card, strokeWidth=1)
-    figures = at.mark_text(fontSize=11, tooltip=None).encode(text="short:N", color=_by_hits(palette.on_heat))
-    boxes = boxes.encode(color=_by_hits(palette.heat), tooltip=tooltips("table", "cache", "hits"))
+    boxes = at.mark_rect(cornerRadius=2, stroke=palette.card, strokeWidth=1).encode(color=_by_hits(palette.heat))
+    figures = at.mark_text(fontSize=11).encode(text="short:N", color=_by_hits(palette.on_heat))
     chart: AnyChart = alt.layer(boxes, figures).resolve_scale(color="independent")
     return chart.properties(height=len(names) * _STEP)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import cache
 from importlib.resources import files
 from typing import Any, cast
 
@@ -53,9 +54,8 @@ def render(found: Report) -> str:
     """Give the page as HTML: the same report gives the same bytes."""
     report = cleaned(found)
     figures, missing = draw(report, BY_NAME)
-    bundle, script = (
-        _script(text) for text in (vl_convert.javascript_bundle(_EXPORT, vl_version=VEGA_LITE), _text("page.js"))
-    )
+    bundle = _bundle()
+    script = _script(_text("page.js"))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     return environment.from_string(_text("page.html")).render(
         report=report,
@@ -96,6 +96,12 @@ def cleaned(value: Any) -> Any:  # noqa: ANN401 - JSON
 
 def _text(name: str) -> str:
     return (files("zmysql.report.page") / name).read_text(encoding="utf-8")
+
+
+@cache
+def _bundle() -> Markup:
+    """Give Vega, Vega-Lite and Vega-Embed as one script, which takes a second to put together."""
+    return _script(vl_convert.javascript_bundle(_EXPORT, vl_version=VEGA_LITE))
 
 
 def _script(text: str) -> Markup:

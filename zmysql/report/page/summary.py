@@ -62,7 +62,7 @@ def summarise(report: Report) -> Summary:
 
 
 def comparison(candidates: list[Row]) -> Table:
-    """Give the candidates as a table, without the columns that none of them has a figure for."""
+    """Give the candidates as a table, without the columns that tell them apart in nothing."""
     columns: dict[str, Callable[[Row], str]] = {
         "candidate": lambda one: str(one["name"]),
         "cost": _or_none("cost", money),
@@ -78,6 +78,8 @@ def comparison(candidates: list[Row]) -> Table:
     }
     told = {name: [say(one) for one in candidates] for name, say in columns.items()}
     kept = {name: column for name, column in told.items() if set(column) != {words.NONE}}
+    if len(set(told["recordsize"])) == 1:
+        kept.pop("recordsize", None)
     return Table(tuple(kept), tuple(zip(*kept.values(), strict=True)))
 
 

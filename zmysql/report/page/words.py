@@ -25,7 +25,7 @@ def percent(ratio: float) -> str:
         return f"< 0.1{_SPACE}%"
     if 0.9995 <= ratio < 1:  # noqa: PLR2004 - the same
         return f"> 99.9{_SPACE}%"
-    return f"{100 * ratio:.1f}{_SPACE}%"
+    return f"{100 * ratio:.{0 if ratio in {0, 1} else 1}f}{_SPACE}%"
 
 
 def time(time_ns: float) -> str:
