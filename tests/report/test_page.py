@@ -95,6 +95,35 @@ def test_the_chosen_candidate_is_marked_in_the_table(full: str) -> None:
     assert "90\xa0min" in row
 
 
+def test_of_many_candidates_the_best_of_each_kind_is_shown_first() -> None:
+    report = full_report()
+    plain = report["candidates"][1]
+    more = [
+        plain | {"name": f"an L2ARC of {size}G", "l2arc_bytes": size << 30, "chosen": size == 4} for size in (2, 4, 16)
+    ]
+    larger = plain | {"name": "larger records", "recordsize": 131072, "mean_latency_ns": 1e5}
+    report["candidates"][1:2] = [*more, larger, larger | {"name": "slower", "mean_latency_ns": 2e5}]
+    html = render(report)
+    first, _, figures = html.partition("The evidence")
+    for name in ("as it is", "an L2ARC of 4G", "larger records", "all 40G on SSD"):
+        assert f'<th scope="row">{name}' in first
+        assert f'<th scope="row">{name}' in figures
+    for name in ("an L2ARC of 2G", "an L2ARC of 16G", "slower"):
+        assert f'<th scope="row">{name}' not in first
+        assert f'<th scope="row">{name}' in figures
+    assert "has 3 more in its table" in first
+    assert "an L2ARC of 4G" in re.findall(r'<tr class="chosen">.*?</tr>', first, re.DOTALL)[0]
+
+
+def test_what_was_seen_is_said_where_the_simulation_doesnt_see_it() -> None:
+    report = full_report() | {"speedup_seen": 31.8, "l2arc_hit_ratio_seen": 0.997, "arc_misses_seen": 2370}
+    report["candidates"][1] |= {"mean_latency_ns": report["candidates"][0]["mean_latency_ns"]}
+    text = Page(render(report)).text
+    assert "As was seen while recording: it makes what misses the ARC 31.8 times as fast." in text
+    assert "of the ARC's misses served by the L2ARC 99.7 % seen while recording" in text
+    assert "1 times as fast" not in text
+
+
 def test_each_chart_has_a_name_a_sentence_and_a_table(full: str) -> None:
     page = Page(full)
     charts = [attributes for _, attributes in page.elements if "data-chart" in attributes]

@@ -28,7 +28,10 @@ def test_a_report_is_written_beside_the_one_on_the_terminal(tmp_path: Path) -> N
     done = zmysql("locality", "report", TRACE, "--html", one, "--png", pictures)
     assert (done.exit_status, done.stderr) == (0, "")
     assert done.stdout == zmysql("locality", "report", TRACE).stdout
-    assert one.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    html = one.read_text(encoding="utf-8")
+    assert html.startswith("<!DOCTYPE html>")
+    for words in ("zmysql-testbed", "2026-11-20", "2.3.9-0+deb13u1", "mysqld 9.7.4-2", "tank/mysql/data (16K records)"):
+        assert words in html
     assert {picture.name for picture in pictures.iterdir()} >= PICTURES
     assert all(picture.read_bytes().startswith(PNG) for picture in pictures.iterdir())
     assert zmysql("locality", "report", TRACE, "-j", "--html", other).exit_status == 0

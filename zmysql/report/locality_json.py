@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from zmysql.report.output import output_version
+from zmysql.report.recording import recording
 
 if TYPE_CHECKING:
     from zmysql.locality.assessment import Assessment
@@ -19,6 +20,7 @@ def as_json(found: Assessment) -> dict[str, object]:
     return {
         "output_version": output_version("locality report"),
         "file": str(found.path),
+        "recording": recording(found.header),
         **_trace(found),
         **_l2arc(found),
         **_analyses(found),

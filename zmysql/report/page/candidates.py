@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from zmysql.report.page import words
+from zmysql.report.page.comparison import chosen, comparison, money, shortlist
 from zmysql.report.page.figure import (
     AnyChart,
     Figure,
@@ -20,7 +21,6 @@ from zmysql.report.page.figure import (
     time_axis,
     tooltips,
 )
-from zmysql.report.page.summary import chosen, comparison, money
 
 if TYPE_CHECKING:
     from zmysql.report.page.theme import Palette
@@ -31,7 +31,7 @@ _STEP = 34
 
 def candidates(report: Report, palette: Palette) -> Figure | Missing:
     """Draw mean and tail latency, and cost, of each candidate."""
-    found = [one for one in report.get("candidates") or () if one.get("mean_latency_ns")]
+    found = [one for one in shortlist(report) if one.get("mean_latency_ns")]
     if not found:
         return Missing(_KEY, _TITLE, "This report weighs no candidates against each other.")
     names = [one["name"] for one in found]
@@ -41,7 +41,7 @@ def candidates(report: Report, palette: Palette) -> Figure | Missing:
     if any(one.get("cost") for one in found):
         panels.append(Panel("cost", _costs(rows, names, palette)))
     fastest = min(found, key=lambda one: one["mean_latency_ns"])
-    table = comparison(found)
+    table = comparison(report["candidates"])
     return Figure(
         key=_KEY,
         title=_TITLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zmysql.report.page import words
-from zmysql.report.page.summary import chosen
+from zmysql.report.page.comparison import chosen, shortlist
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ def judged_sizes(report: Report) -> list[Row]:
 
     A size is that of the ARC, with its L2ARC if there is one: what both hold together.
     """
-    best, candidates = chosen(report), report.get("candidates") or ()
+    best, candidates = chosen(report), shortlist(report)
     there = {key: report.get(key) or 0 for key in ("arc_bytes", "l2arc_bytes")}
     others = [best, *candidates] if best else candidates or [there]
     found: dict[int, Row] = {}

@@ -51,8 +51,23 @@ def made(report: Report) -> list[tuple[str, str]]:
         "sampling": "all blocks" if report.get("sampling") == "1/1" else f"{report.get('sampling')} of the blocks",
         "assumed": ", ".join(f"the size of the {name}" for name in report.get("assumed") or ()),
         "disk to SSD": f"{words.times(report['latency_ratio'])} the latency" if report.get("latency_ratio") else None,
+        **_devices(report),
+        "goal": report.get("goal"),
+        "database": words.size(report["db_bytes"]) if report.get("db_bytes") else None,
     }
     return [(term, said) for term, said in told.items() if said]
+
+
+def _devices(report: Report) -> dict[str, str]:
+    """Give the devices that the candidates were reckoned with."""
+    devices = report.get("devices") or {}
+    disks = words.count(devices.get("disks") or 1)
+    found = (("disks", f"{disks} of ", devices.get("disk")), ("SSD", "", devices.get("ssd")))
+    return {
+        term: f"{number}{device['name']}, {device['description']}; a read takes {words.time(device['latency_mean_ns'])}"
+        for term, number, device in found
+        if device
+    }
 
 
 def formula(report: Report) -> list[str]:
