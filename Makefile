@@ -5,7 +5,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BROWSER_PACKAGES := chromium chromium-driver
+BROWSER_PACKAGES := chromium chromium-driver poppler-utils
 TESTBED_PACKAGES := mmdebstrap e2fsprogs openssh-client qemu-system-x86 uidmap
 ENGINE := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 # Each worker boots a guest of its own, so the tests of a file stay together, and the long ones come first.

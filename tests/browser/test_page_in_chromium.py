@@ -1,22 +1,17 @@
-"""The page of a real sysbench trace in headless Chromium: seen, hovered, tabbed through, printed, dark, on a phone.
-
-chromium and chromium-driver are Debian's packages; their paths are given, so that Selenium fetches nothing.
-"""
+"""The page of a real sysbench trace in headless Chromium: seen, hovered, tabbed through, printed, dark, on a phone."""
 
 from __future__ import annotations
 
 import base64
 import json
 import re
-import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from chromium import WAIT_S, Chromium, found
 from contrast import contrast
 from report_dicts import full_report, hostile_report
 from running import zmysql
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -30,10 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from selenium.webdriver.remote.webelement import WebElement
-
 TRACE = "tests/data/sysbench-random-points/trace.gz"
-WAIT_S = 60  # other work may be going on
 # Each text with its colour, and the colour of what is behind it.
 TEXTS = """
 const behind = (element) => {
@@ -64,88 +56,9 @@ return Array.from(all).filter((element) => element.checkVisibility()).map((eleme
 """
 
 
-class Browser:
-    """Chromium, with what it said on its console and asked of the network."""
-
-    def __init__(self, profile: Path) -> None:
-        options = webdriver.ChromeOptions()
-        options.binary_location = found("chromium")
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        arguments = (
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--window-size=1200,1000",
-        )
-        for argument in (*arguments, "--disable-background-networking", f"--user-data-dir={profile}"):
-            options.add_argument(argument)
-        self.driver = webdriver.Chrome(options=options, service=Service(found("chromedriver")))
-
-    def open(self, page: Path) -> None:
-        """Open a page from the disk, and wait until its charts are there."""
-        self.asked()
-        self.said()
-        self.driver.get(page.as_uri())
-        WebDriverWait(self.driver, WAIT_S).until(
-            lambda _: self.run("return document.documentElement.dataset.drawn") == "all"
-        )
-
-    def run(self, script: str, *arguments: object) -> Any:
-        """Run JavaScript in the page."""
-        return self.driver.execute_script(script, *arguments)
-
-    def cdp(self, command: str, **arguments: object) -> dict[str, Any]:
-        """Run a command of Chromium's own protocol."""
-        return dict(self.driver.execute_cdp_cmd(command, arguments))
-
-    def see(self, scheme: str, width: int = 1200) -> None:
-        """Look as somebody with these settings does."""
-        self.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
-
-    def one(self, selector: str) -> WebElement:
-        """Give the first element of a CSS selector."""
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
-
-    def hover(self, selector: str, right: float = 0.5, down: float = 0.5) -> str:
-        """Move the pointer into an element, and give the words of the tooltip that appears."""
-        element = self.one(selector)
-        self.run("arguments[0].scrollIntoView({block: 'center'})", element)
-        box = element.rect
-        x, y = round((right - 0.5) * box["width"]), round((down - 0.5) * box["height"])
-        ActionChains(self.driver).move_to_element_with_offset(element, x, y).move_by_offset(2, 2).perform()
-        shown = "#vg-tooltip-element.visible"
-        WebDriverWait(self.driver, WAIT_S).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, shown))
-        return self.one(shown).text
-
-    def asked(self) -> list[str]:
-        """Give the addresses that were asked for since the page was opened, its own among them."""
-        events = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
-        requests = [
-            event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"
-        ]
-        sockets = [event["params"]["url"] for event in events if event["method"] == "Network.webSocketCreated"]
-        return requests + sockets
-
-    def said(self) -> list[str]:
-        """Give what was written to the console since the page was opened."""
-        return [entry["message"] for entry in self._log("browser")]
-
-    def _log(self, kind: str) -> list[dict[str, Any]]:
-        """Give what was logged since this was last asked for."""
-        return list(self.driver.get_log(kind))  # type: ignore[no-untyped-call] # Selenium annotates no logs
-
-
-def found(program: str) -> str:
-    path = shutil.which(program)
-    assert path, f"{program} isn't installed: run sh tools/install-packages.sh chromium chromium-driver poppler-utils"
-    return path
-
-
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    browser = Browser(tmp_path_factory.mktemp("chromium"))
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    browser = Chromium(tmp_path_factory.mktemp("chromium"))
     yield browser
     browser.driver.quit()
 
@@ -161,7 +74,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(browser: Browser, page: Path) -> Browser:
+def opened(browser: Chromium, page: Path) -> Chromium:
     browser.see("light")
     browser.open(page)
     return browser
@@ -174,7 +87,7 @@ def rgb(colour: str) -> str:
     return "#" + "".join(f"{int(channel):02x}" for channel in channels[:3])
 
 
-def test_the_verdict_is_seen_first_and_nothing_is_asked_of_the_network(opened: Browser, page: Path) -> None:
+def test_the_verdict_is_seen_first_and_nothing_is_asked_of_the_network(opened: Chromium, page: Path) -> None:
     reasons = json.loads(page.with_suffix(".json").read_text())["verdict"]["reasons"]
     verdict = opened.one("#verdict")
     assert verdict.is_displayed()
@@ -185,7 +98,7 @@ def test_the_verdict_is_seen_first_and_nothing_is_asked_of_the_network(opened: B
     assert opened.said() == []
 
 
-def test_hovering_the_curve_says_size_and_misses(opened: Browser) -> None:
+def test_hovering_the_curve_says_size_and_misses(opened: Chromium) -> None:
     words = opened.hover("#miss-ratio-curve .chart svg", right=0.6)
     assert re.fullmatch(r"size\s+[\d.]+\sMiB\s+reads that miss\s+[\d.]+\s%", words), words
     near_the_end = opened.hover("#miss-ratio-curve .chart svg", right=0.9)
@@ -193,7 +106,7 @@ def test_hovering_the_curve_says_size_and_misses(opened: Browser) -> None:
     assert opened.said() == []
 
 
-def test_the_keyboard_reaches_each_chart_and_its_table_in_order(opened: Browser) -> None:
+def test_the_keyboard_reaches_each_chart_and_its_table_in_order(opened: Chromium) -> None:
     order = opened.run(FOCUSABLE)
     assert len(opened.driver.find_elements(By.CSS_SELECTOR, "[data-chart], summary")) < len(order)
     reached = []
@@ -207,7 +120,7 @@ def test_the_keyboard_reaches_each_chart_and_its_table_in_order(opened: Browser)
     assert reached == order
 
 
-def test_enter_opens_a_table_and_the_skip_link_goes_to_the_verdict(opened: Browser) -> None:
+def test_enter_opens_a_table_and_the_skip_link_goes_to_the_verdict(opened: Chromium) -> None:
     table = "#miss-ratio-curve details table"
     assert not opened.one(table).is_displayed()
     opened.one("#miss-ratio-curve summary").send_keys(Keys.ENTER)
@@ -217,7 +130,7 @@ def test_enter_opens_a_table_and_the_skip_link_goes_to_the_verdict(opened: Brows
     assert opened.run("return document.activeElement.id") == "main"
 
 
-def test_it_prints_with_verdict_and_charts(opened: Browser, tmp_path: Path) -> None:
+def test_it_prints_with_verdict_and_charts(opened: Chromium, tmp_path: Path) -> None:
     opened.see("dark")
     printed = tmp_path / "report.pdf"
     printed.write_bytes(base64.b64decode(opened.cdp("Page.printToPDF", printBackground=True)["data"]))
@@ -232,7 +145,7 @@ def test_it_prints_with_verdict_and_charts(opened: Browser, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("scheme", "palette"), [("light", LIGHT), ("dark", DARK)])
-def test_every_text_can_be_read_in_both_modes(opened: Browser, scheme: str, palette: Palette) -> None:
+def test_every_text_can_be_read_in_both_modes(opened: Chromium, scheme: str, palette: Palette) -> None:
     opened.see(scheme)
     assert rgb(opened.run("return getComputedStyle(document.body).backgroundColor")) == palette.paper
     line = opened.one("#miss-ratio-curve .mark-line path")
@@ -244,7 +157,7 @@ def test_every_text_can_be_read_in_both_modes(opened: Browser, scheme: str, pale
 
 
 @pytest.mark.parametrize("width", [320, 375, 768, 1600])
-def test_no_width_needs_sideways_scrolling(opened: Browser, width: int) -> None:
+def test_no_width_needs_sideways_scrolling(opened: Chromium, width: int) -> None:
     opened.see("light", width)
     opened.run("for (const details of document.querySelectorAll('details')) details.open = true")
     WebDriverWait(opened.driver, WAIT_S).until(
@@ -258,7 +171,7 @@ def test_no_width_needs_sideways_scrolling(opened: Browser, width: int) -> None:
     assert opened.run("return document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth") == 0
 
 
-def test_the_legend_filters(browser: Browser, tmp_path: Path) -> None:
+def test_the_legend_filters(browser: Chromium, tmp_path: Path) -> None:
     page = tmp_path / "full.html"
     page.write_text(render(full_report()), encoding="utf-8")
     browser.see("light")
@@ -276,7 +189,7 @@ def test_the_legend_filters(browser: Browser, tmp_path: Path) -> None:
     assert browser.said() == []
 
 
-def test_words_of_strangers_do_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_words_of_strangers_do_nothing(browser: Chromium, tmp_path: Path) -> None:
     page = tmp_path / "hostile.html"
     page.write_text(render(hostile_report()), encoding="utf-8")
     browser.see("light")
@@ -290,7 +203,7 @@ def test_words_of_strangers_do_nothing(browser: Browser, tmp_path: Path) -> None
     assert browser.said() == []
 
 
-def test_without_javascript_the_figures_are_in_the_tables(browser: Browser, page: Path) -> None:
+def test_without_javascript_the_figures_are_in_the_tables(browser: Chromium, page: Path) -> None:
     browser.cdp("Emulation.setScriptExecutionDisabled", value=True)
     try:
         browser.driver.get(page.as_uri())

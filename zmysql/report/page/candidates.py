@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _KEY, _TITLE = "candidates", "What each candidate would bring and cost"
 _STEP = 34
+_ROOM = 1.15  # of the largest cost, for its words
 
 
 def candidates(report: Report, palette: Palette) -> Figure | Missing:
@@ -67,8 +68,11 @@ def _latencies(rows: list[Row], names: list[str], palette: Palette) -> AnyChart:
 
 
 def _costs(rows: list[Row], names: list[str], palette: Palette) -> AnyChart:
-    at = alt.Chart(data(row for row in rows if row["price"] is not None)).encode(
-        x=alt.X("price:Q", axis=alt.Axis(title=None, format="$~s", tickCount=4)), y=_by_name(names)
+    known = [row for row in rows if row["price"] is not None]
+    most = _ROOM * max(row["price"] for row in known)
+    at = alt.Chart(data(known)).encode(
+        x=alt.X("price:Q", axis=alt.Axis(title=None, format="$~s", tickCount=4), scale=alt.Scale(domain=[0, most])),
+        y=_by_name(names),
     )
     return alt.layer(
         at.mark_bar(height={"band": 0.6}).encode(color=_emphasis(palette), tooltip=tooltips("candidate", "cost")),

@@ -37,6 +37,7 @@ _SHAPES = {_EXACT: "circle", _ARC: "triangle-up", _BOTH: "diamond"}
 _HINT = "Drag to move, Shift and the wheel to zoom, double click for all of it."
 _HEIGHT, _ROW_HEIGHT = 260, 17
 _MOST_POINTS = 600
+_ROOM = 1.1  # of the largest size, so that the last dot is whole
 
 
 def miss_ratio_curve(report: Report, palette: Palette) -> Figure | Missing:
@@ -50,7 +51,7 @@ def miss_ratio_curve(report: Report, palette: Palette) -> Figure | Missing:
         for size, ratio, caches, has_l2arc in simulated_ratios(report)
     ]
     last_size, last_ratio = points[-1]
-    high = max([last_size] + [row["bytes"] for row in (*simulated, *marks)])
+    high = _ROOM * max([last_size] + [row["bytes"] for row in (*simulated, *marks)])
     # The curve stays what it was at its end: nothing is gained by more.
     points = [*points[:: len(points) // _MOST_POINTS + 1], (last_size, last_ratio), (high, last_ratio)]
     curve = [_row(_EXACT, size, ratio) for size, ratio in points]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _BYTES_KEY, _BYTES_TITLE = "reuse-distances", "How far apart the reads of a record are"
 _TIME_KEY, _TIME_TITLE = "inter-reference-times", "How long until a record is read again"
-_TIERS = ("within the ARC", "within ARC and L2ARC", "beyond both")
+_TIERS = ("fits the ARC", "fits ARC + L2ARC", "fits neither")
 _HEIGHT = 200
 
 
@@ -44,7 +44,7 @@ def reuse_distances(report: Report, palette: Palette) -> Figure | Missing:
     rows = _rows(bins, words.size, report["references"])
     for row in rows:
         row["by"] = _TIERS[0 if row["to"] <= arc else 1 if row["to"] <= both else 2]
-    chart = _bars(rows, size_axis("distinct bytes read since, the record's own included"), palette.memory)
+    chart = _bars(rows, size_axis("distinct bytes read since"), palette.memory)
     tiers = [tier for tier in _TIERS if any(row["by"] == tier for row in rows)]
     colours = dict(zip(_TIERS, (palette.memory, palette.flash, palette.disk), strict=True))
     scale = alt.Scale(domain=tiers, range=[colours[tier] for tier in tiers])

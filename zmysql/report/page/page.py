@@ -36,9 +36,9 @@ _FIGURES = (
     candidates,
     recordsizes,
     tables,
+    working_set,
     reuse_distances,
     inter_reference,
-    working_set,
     reads_per_record,
     served,
 )

@@ -78,12 +78,12 @@ def formula(report: Report) -> list[str]:
     said = (
         f"With h = {words.percent(found['h'])} of the reads that miss the ARC hitting the L2ARC, and a disk that is"
         f" r = {found['r']:.3g} times slower than the SSD, x = r / (r(1 - h) + h) makes these reads"
-        f" {found['x']:.3g} times as fast"
+        f" {found['x']:.2f} times as fast"
     )
     simulated = found.get("simulated_x")
     why = found.get("why") or []
     reasons = [why] if isinstance(why, str) else list(why)
-    return [f"{said}." if simulated is None else f"{said}; the simulation says {simulated:.3g} times.", *reasons]
+    return [f"{said}." if simulated is None else f"{said}; the simulation says {simulated:.2f} times.", *reasons]
 
 
 def costs(report: Report) -> str | None:
