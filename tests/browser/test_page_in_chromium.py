@@ -73,6 +73,14 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a page with every section."""
+    path = tmp_path_factory.mktemp("full") / "full.html"
+    path.write_text(render(full_report()), encoding="utf-8")
+    return path
+
+
 @pytest.fixture
 def opened(browser: Chromium, page: Path) -> Chromium:
     browser.see("light")
@@ -145,37 +153,37 @@ def test_it_prints_with_verdict_and_charts(opened: Chromium, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("scheme", "palette"), [("light", LIGHT), ("dark", DARK)])
-def test_every_text_can_be_read_in_both_modes(opened: Chromium, scheme: str, palette: Palette) -> None:
-    opened.see(scheme)
-    assert rgb(opened.run("return getComputedStyle(document.body).backgroundColor")) == palette.paper
-    line = opened.one("#miss-ratio-curve .mark-line path")
+def test_every_text_can_be_read_in_both_modes(browser: Chromium, full: Path, scheme: str, palette: Palette) -> None:
+    browser.see(scheme)
+    browser.open(full)
+    assert rgb(browser.run("return getComputedStyle(document.body).backgroundColor")) == palette.paper
+    line = browser.one("#miss-ratio-curve .mark-line path")
     assert rgb(line.value_of_css_property("stroke")) == palette.memory
-    texts = opened.run(TEXTS)
-    assert len(texts) > 100
+    texts = browser.run(TEXTS)
+    assert len(texts) > 300
     poor = {(words, colour, ground) for words, colour, ground in texts if contrast(rgb(colour), rgb(ground)) < 4.5}
     assert poor == set()
 
 
 @pytest.mark.parametrize("width", [320, 375, 768, 1600])
-def test_no_width_needs_sideways_scrolling(opened: Chromium, width: int) -> None:
-    opened.see("light", width)
-    opened.run("for (const details of document.querySelectorAll('details')) details.open = true")
-    WebDriverWait(opened.driver, WAIT_S).until(
-        lambda _: opened.run("""
+def test_no_width_needs_sideways_scrolling(browser: Chromium, full: Path, width: int) -> None:
+    browser.see("light", width)
+    browser.open(full)
+    browser.run("for (const details of document.querySelectorAll('details')) details.open = true")
+    WebDriverWait(browser.driver, WAIT_S).until(
+        lambda _: browser.run("""
         return Array.from(document.querySelectorAll('.chart svg')).every((svg) => {
           const inner = svg.getBoundingClientRect(), outer = svg.closest('.chart').getBoundingClientRect();
           return inner.width > 0 && inner.width <= outer.width + 1;
         })""")
     )
-    assert opened.run("return innerWidth") == width
-    assert opened.run("return document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth") == 0
+    assert browser.run("return innerWidth") == width
+    assert browser.run("return document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth") == 0
 
 
-def test_the_legend_filters(browser: Chromium, tmp_path: Path) -> None:
-    page = tmp_path / "full.html"
-    page.write_text(render(full_report()), encoding="utf-8")
+def test_the_legend_filters(browser: Chromium, full: Path) -> None:
     browser.see("light")
-    browser.open(page)
+    browser.open(full)
     line = "#miss-ratio-curve .mark-line path"
     assert browser.one(line).get_attribute("opacity") == "1"
     (simulated,) = (

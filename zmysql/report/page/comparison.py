@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from zmysql.report.page import words
 from zmysql.report.page.figure import Report, Row, Table
-from zmysql.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,12 +53,9 @@ def comparison(candidates: Sequence[Row]) -> Table:
         "headers in ARC": _or_none("header_bytes", lambda taken: words.size(taken) if taken else words.NONE),
         "full after": _or_none("warmup_seconds", lambda seconds: words.time(seconds * 1e9) if seconds else words.NONE),
         "SSD lasts": _or_none("ssd_life_years", years),
-        "recordsize": _or_none("recordsize", format_size),
     }
     told = {name: [say(one) for one in candidates] for name, say in columns.items()}
     kept = {name: column for name, column in told.items() if set(column) != {words.NONE}}
-    if len(set(told["recordsize"])) == 1:
-        kept.pop("recordsize", None)
     return Table(tuple(kept), tuple(zip(*kept.values(), strict=True)))
 
 

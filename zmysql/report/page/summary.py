@@ -103,11 +103,12 @@ def _hit_ratio(candidate: Row) -> float:
 def _seen(report: Report) -> tuple[KeyFigure, ...]:
     """Give what the L2ARC that is there did."""
     missed, hit = report["arc_misses_seen"], report["l2arc_hit_ratio_seen"]
+    reads = report["references"] - report["classes"].get("hole", 0)
     slower = f"disks {words.times(report['latency_ratio'])} slower than the SSD"
     return (
         KeyFigure(words.percent(hit), "of the ARC's misses served by the L2ARC", "seen while recording"),
         KeyFigure(words.times(report["speedup_seen"]), "as fast, what misses the ARC", slower),
-        KeyFigure(words.count(missed), "reads missed the ARC", f"of {words.count(report['references'])}"),
+        KeyFigure(words.count(missed), "reads missed the ARC", f"of {words.count(reads)}"),
     )
 
 
