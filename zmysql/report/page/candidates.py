@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _KEY, _TITLE = "candidates", "What each candidate would bring and cost"
 _STEP = 34
-_ROOM = 1.15  # of the largest cost, for its words
+_ROOM = 1.3  # of the largest cost, for its words
 
 
 def candidates(report: Report, palette: Palette) -> Figure | Missing:

@@ -143,4 +143,4 @@ def _table(rows: list[Row], *more: str) -> Table:
 def _why(key: str, report: Report) -> str:
     if key in report:
         return "No record was read twice in this trace."
-    return "The report that this page is made from doesn't have it: it is from an older zmysql."
+    return "The report that this page is made from doesn't have it."

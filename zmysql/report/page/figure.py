@@ -78,7 +78,9 @@ def size_axis(title: str | None = None, *, grid: bool = False, most: float | Non
 
 def time_axis(title: str | None, ticks: Sequence[float]) -> alt.Axis:
     """Give an axis of nanoseconds that says ms, s, min, h."""
-    return alt.Axis(title=title, labelExpr=_unit_label(_TIME_UNITS, "ns"), grid=False, values=list(ticks))
+    return alt.Axis(
+        title=title, labelExpr=_unit_label(_TIME_UNITS, "ns"), grid=False, labelFlush=True, values=list(ticks)
+    )
 
 
 def percent_axis(title: str | None = None) -> alt.Axis:

@@ -39,9 +39,7 @@ def working_set(report: Report, palette: Palette) -> Figure | Missing:
     whole = [one for one in found.get("windows") or [] if one["start_ns"] + found["window_ns"] <= report["span_ns"]]
     windows = _thinned(whole)
     if len(windows) < 2:  # noqa: PLR2004 - one point shows no course
-        return Missing(
-            _SET_KEY, _SET_TITLE, "The trace is too short to show it, or the report is from an older zmysql."
-        )
+        return Missing(_SET_KEY, _SET_TITLE, "The trace is too short to show it, or the report doesn't have it.")
     window_ns = found["window_ns"]
     rows = [
         {
