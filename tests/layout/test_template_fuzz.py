@@ -134,13 +134,13 @@ def check(text: str, overrides: list[str]) -> None:
 
 
 @given(broken(), st.lists(setting, max_size=2))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_broken_template_is_refused_in_one_line(text: str, overrides: list[str]) -> None:
     check(text, overrides)
 
 
 @given(st.one_of(st.text(), st.binary().map(lambda raw: raw.decode("latin-1"))))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @example("pools = {log = {}}\n")
 @example("[[vdevs]]\n")
 @example("vdevs.data = 1\r\n")
@@ -149,7 +149,7 @@ def test_what_is_no_template_at_all_is_refused_in_one_line(text: str) -> None:
 
 
 @given(st.sampled_from(template_names()), st.lists(setting, max_size=3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @example("all-hdd", ["pools.log.datasets=x"])
 @example("ssd-data-hdd-log", ["pools.log.datasets=x"])
 @example("ssd-data-hdd-log", ["pools.log=x", "pools.log.pool.ashift=12"])

@@ -176,7 +176,7 @@ def paths(node: object, path: Path = ()) -> Iterator[Path]:
 
 
 @given(documents(), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_each_key_is_on_the_line_where_it_was_written(document: tuple[str, dict[Path, int]], dos: bool) -> None:  # noqa: FBT001 - Hypothesis gives it
     text, lines = document
     text = text.replace("\n", "\r\n") if dos else text

@@ -42,7 +42,7 @@ def profile(reads: list[Read], threads: int = 2) -> _engine.Profile:
         return _engine.profile(_engine.load(path, complete=True, records=len(reads)), threads=threads)
 
 
-@settings(deadline=None)  # files are written, on a disk that others use too
+# files are written, on a disk that others use too
 @given(reads_of(st.sampled_from(SIZES)))
 def test_figures_equal_the_reference(reads: list[Read]) -> None:
     found = profile(reads)
@@ -56,7 +56,6 @@ def test_figures_equal_the_reference(reads: list[Read]) -> None:
     assert found.reads_per_block() == sorted(times.items())
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(SIZES).flatmap(lambda size: reads_of(st.just(size))) | reads_of(st.sampled_from(SIZES)),
     st.lists(st.integers(0, 2**22), max_size=10),
@@ -68,7 +67,6 @@ def test_hits_at_any_size_are_those_of_a_simulated_cache(reads: list[Read], size
         assert found.hits([size]) == [reference.lru_hits(reads, size)]
 
 
-@settings(deadline=None)
 @given(reads_of(st.sampled_from(SIZES)), st.integers(1, 5))
 def test_distances_in_bytes_and_in_blocks_whatever_the_number_of_threads(reads: list[Read], threads: int) -> None:
     found = profile(reads, threads)
@@ -94,7 +92,7 @@ def test_a_long_trace_equals_the_reference() -> None:
         assert getattr(found, name) == value, name
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(reads_of(st.integers(1, 16 << 20)))
 def test_the_curve_holds_exact_points_up_to_where_it_is_flat(reads: list[Read]) -> None:
     found = profile(reads)

@@ -44,7 +44,7 @@ def check_curve(own: list[Read], curve: list[tuple[int, float]]) -> None:
         assert len(sizes) >= 8 * (len(doublings) - 1)
 
 
-@settings(deadline=None)  # files are written, on a disk that others use too
+# files are written, on a disk that others use too
 @given(file_reads(), st.integers(0, 1 << 20))
 def test_figures_equal_the_reference(reads: list[Read], cache_bytes: int) -> None:
     found = _engine.objects(loaded(reads), cache_bytes, 10, 2)
@@ -61,7 +61,7 @@ def test_a_long_trace_equals_the_reference(threads: int) -> None:
     check(reads, _engine.objects(loaded(reads), 1 << 20, 2, threads), 1 << 20)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 40)), min_size=1, max_size=60))
 def test_curves_of_blocks_of_a_few_bytes_have_their_points_too(blocks: list[tuple[int, int]]) -> None:
     reads = [Read(1, 54, 2, 0, blkid, size, "arc") for blkid, size in blocks]

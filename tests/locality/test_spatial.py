@@ -34,7 +34,7 @@ def disk_ns(one: Recordsize) -> float:
     return one.disk_reads * SEEK_NS + one.disk_read_bytes * BYTE_NS
 
 
-@settings(deadline=None)  # files are written, on a disk that others use too
+# files are written, on a disk that others use too
 @given(
     file_reads(),
     st.dictionaries(st.sampled_from([54, 55]), st.sampled_from([4096, 16384])),
@@ -51,7 +51,7 @@ def test_figures_equal_the_reference(
     assert {name: getattr(found[0], name) for name in expected} == expected
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(file_reads(), st.integers(0, 1 << 20))
 def test_without_regrouping_it_is_the_cache_of_the_report(reads: list[Read], cache_bytes: int) -> None:
     found = _engine.recordsizes(loaded(reads), [], [512], cache_bytes, 1)[0]

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 import reference_spatial
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reads_in_memory import file_reads, loaded
 from reference import Read
@@ -24,7 +24,7 @@ def reads_at(*times_and_pages: tuple[int, int]) -> _engine.Reads:
     return loaded([Read(time, 54, 2, 0, page, 16384, "arc") for time, page in times_and_pages])
 
 
-@settings(deadline=None)  # files are written, on a disk that others use too
+# files are written, on a disk that others use too
 @given(file_reads(), st.integers(1, 40))
 def test_windows_equal_the_reference(reads: list[Read], pieces: int) -> None:
     held = loaded(reads)
@@ -38,7 +38,6 @@ def test_windows_equal_the_reference(reads: list[Read], pieces: int) -> None:
     assert found.curve() == [(span, sum(sizes.values()))]
 
 
-@settings(deadline=None)
 @given(file_reads(), st.lists(st.integers(1, 2**64 - 1), max_size=3), st.integers(1, 9))
 def test_the_curve_equals_the_reference(reads: list[Read], lengths: list[int], part: int) -> None:
     held = loaded(reads)
@@ -50,7 +49,6 @@ def test_the_curve_equals_the_reference(reads: list[Read], lengths: list[int], p
         assert mean_bytes == pytest.approx(reference_spatial.mean_working_set(reads, length), rel=1e-12)
 
 
-@settings(deadline=None)
 @given(file_reads())
 def test_times_between_reads_equal_the_reference(reads: list[Read]) -> None:
     found = _engine.working_set(loaded(reads), 2**63, []).inter_reference()

@@ -124,7 +124,7 @@ def test_json_says_what_was_made(source: Path) -> None:
         assert (said["file"], said["records"], said["objects_named"]) == (str(target), len(READS), 4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(any_reads(), st.integers(0, 60), st.integers(1, 60))
 def test_a_part_holds_the_records_of_its_time(reads: list[Read], start: int, length: int) -> None:
     wanted = [replace(one, time_ns=one.time_ns - start) for one in reads if start <= one.time_ns < start + length]
@@ -140,7 +140,7 @@ def test_a_part_holds_the_records_of_its_time(reads: list[Read], start: int, len
 TIMES = st.lists(st.integers(0, 10 * SECOND_NS), min_size=1, max_size=20).map(sorted)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(TIMES, st.integers(0, 3)), min_size=1, max_size=4))
 def test_records_are_merged_by_their_times(parts: list[tuple[list[int], int]]) -> None:
     with TemporaryDirectory() as folder:

@@ -77,7 +77,7 @@ def test_a_name_does_nothing_to_the_terminal(source: Path) -> None:
         assert r"/a\x1b[2J\n\tb" in said
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(any_reads())
 def test_counts_are_those_of_the_lines(tmp_path_factory: pytest.TempPathFactory, reads: list[Read]) -> None:
     counts = read_info(write_trace(tmp_path_factory.mktemp("info") / "a.trace", reads)).counts

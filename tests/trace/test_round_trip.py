@@ -24,7 +24,7 @@ from zmysql.trace.made import make_trace
 UNKNOWN = Header(complete=True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(any_reads())
 def test_parquet_has_every_column(reads: list[Read]) -> None:
     pytest.importorskip("pyarrow")
@@ -40,7 +40,7 @@ def test_parquet_has_every_column(reads: list[Read]) -> None:
         assert [Read(*row) for row in zip(*columns, strict=True)] == reads
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(any_reads())
 def test_oraclegeneral_keeps_seconds_sizes_and_which_block_is_read_again(reads: list[Read]) -> None:
     with TemporaryDirectory() as folder:
@@ -65,7 +65,7 @@ def test_oraclegeneral_keeps_seconds_sizes_and_which_block_is_read_again(reads: 
 SIZE = 16384
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.builds(
@@ -121,7 +121,7 @@ NAME = st.text(st.sampled_from('ab,"\n é'), max_size=4)
 ROW = st.tuples(st.integers(5, 9).map(str) | NUMBER, NAME, NUMBER, st.integers(0, 70_000).map(str) | NUMBER)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(ROW, max_size=6), st.booleans(), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_the_importers_of_csv_agree(rows: list[tuple[str, ...]], heading: bool, end: str, quote: bool) -> None:  # noqa: FBT001 - drawn
     text = io.StringIO(newline="")
