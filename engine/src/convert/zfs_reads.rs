@@ -82,7 +82,8 @@ impl Row {
             return Ok(None);
         };
         // Older versions have a line of seven numbers above the names: 23 0 0x01 500 56000 4896113145 418199471302.
-        let numbers = fields.clone().count() == 7 && fields.clone().last().is_some_and(|last| !last.starts_with(b"0x"));
+        let numbers =
+            fields.clone().count() == 7 && fields.clone().next_back().is_some_and(|last| !last.starts_with(b"0x"));
         if first == b"UID" || numbers {
             return Ok(None);
         }

@@ -64,7 +64,7 @@ impl Ids {
     pub fn add(&mut self, ids: impl Iterator<Item = u64>) {
         self.taken.clear();
         self.taken.extend(ids);
-        assert!(self.reads.is_multiple_of(CHUNK) && self.taken.len() <= CHUNK, "only the last chunk may be short");
+        assert!(self.reads % CHUNK == 0 && self.taken.len() <= CHUNK, "only the last chunk may be short");
         if self.taken.iter().fold(0, |any, id| any | id) >= LARGE {
             self.number_large();
         }
@@ -77,7 +77,7 @@ impl Ids {
 
     /// Takes the reads that follow, which were taken apart from these: by another thread.
     pub fn append(&mut self, mut next: Self) {
-        assert!(self.reads.is_multiple_of(CHUNK), "only the last chunk may be short");
+        assert!(self.reads % CHUNK == 0, "only the last chunk may be short");
         if next.large.is_empty() {
             self.chunks.append(&mut next.chunks);
             self.reads += next.reads;

@@ -152,15 +152,16 @@ fn classic_hits(
 /// The reads of one file's blocks of 16K, a microsecond apart.
 #[pyfunction]
 fn reads_of(py: Python<'_>, blkids: &[u8]) -> PyResult<PyReads> {
-    let (blkids, rest) = blkids.as_chunks::<8>();
-    if !rest.is_empty() {
+    let blkids = blkids.chunks_exact(8);
+    if !blkids.remainder().is_empty() {
         return Err(PyValueError::new_err("blkids must be 8 bytes each, least significant first"));
     }
     py.detach(|| {
         let mut loader = Loader::default();
         let size = NonZeroU32::new(16384).unwrap_or(NonZeroU32::MIN);
-        for (at, blkid) in blkids.iter().enumerate() {
-            let (time_ns, blkid) = (at as u64 * 1000, u64::from_le_bytes(*blkid));
+        for (at, blkid) in blkids.enumerate() {
+            let blkid = blkid.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+            let time_ns = at as u64 * 1000;
             loader.add(&Record { time_ns, objset: 1, object: 1, level: 0, blkid, size, class: Class::Unknown })?;
         }
         Ok(PyReads(loader.finish()))
