@@ -88,7 +88,8 @@ impl Neighbours {
         mut go_on: impl FnMut() -> bool,
     ) -> Option<Vec<Regrouped>> {
         let next = AtomicUsize::new(0);
-        let stopped = AtomicBool::new(false);
+        // Asked here, too: other threads may take all sizes before this one takes any.
+        let stopped = AtomicBool::new(!go_on());
         let going = || !stopped.load(Ordering::Relaxed);
         // Takes sizes until none is left.
         let work = |go_on: &mut dyn FnMut() -> bool| {
