@@ -1,6 +1,6 @@
 # zmysql: `make demo` shows the main job, `make test` proves it. Both set up all they need.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint unit faults bench clean
+.PHONY: help setup demo test lint unit faults bench accuracy clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -22,6 +22,7 @@ help:
 	@echo 'make unit    the part of it that needs no virtual machine'
 	@echo 'make faults  kill -9 and power cuts at every step of every template; an hour or more (FAULTS="--seed 1 hybrid")'
 	@echo 'make bench   what the engine and create-pool cost, as ratios to a peer in the same run (BENCH=engine)'
+	@echo 'make accuracy  the simulation against the real ARC in the virtual machine, an hour (ACCURACY="--from DIR --write-docs")'
 
 setup: $(VENV)/done
 
@@ -67,6 +68,10 @@ faults: setup
 bench: setup
 	@sh tools/install-packages.sh $(TESTBED_PACKAGES)
 	PYTHONPATH=tools $(BIN)/python -m bench $(BENCH)
+
+accuracy: setup
+	@sh tools/install-packages.sh $(TESTBED_PACKAGES)
+	PYTHONPATH=tools $(BIN)/python -m accuracy $(ACCURACY)
 
 clean:
 	rm -rf $(VENV) build dist engine/target *.egg-info zmysql/locality/*.so

@@ -1,0 +1,5 @@
+"""Why the simulation differs from the real ARC by more than the limit, where it does."""
+
+from __future__ import annotations
+
+EXPLAINED: dict[str, str] = {}

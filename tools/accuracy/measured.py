@@ -1,0 +1,80 @@
+"""What ZFS counted during a run, and the capture it belongs to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from accuracy.workloads import Workload
+from zmysql.errors import ZmysqlError
+from zmysql.trace.machine import parse_cache_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A recorded run: `samples` are ZFS's counters from the trace's time 0 to its end, each by the kstat's name.
+    `zpool` is what `zpool list -vHpL` said.
+
+    `tunables` are the module's parameters as texts, `datasets` the properties of each dataset by its name.
+    """
+
+    workload: Workload
+    trace: Path
+    date: str
+    tunables: Mapping[str, str]
+    datasets: Mapping[str, Mapping[str, str]]
+    samples: tuple[Mapping[str, Any], ...]
+    zpool: tuple[str, ...]
+
+    def grown(self, name: str) -> int:
+        """Give by how much a counter of arcstats grew."""
+        first, last = (int(self.samples[at]["arcstats"][name]) for at in (0, -1))
+        return last - first
+
+    @property
+    def compressratio(self) -> float:
+        """The bytes of the records that came into the ARC, through the bytes that they take there."""
+        compressed = self.grown("compressed_size")
+        return self.grown("uncompressed_size") / compressed if compressed > 0 else 1.0
+
+    @property
+    def l2arc_device_bytes(self) -> int:
+        """What the cache device holds at most; 0 without one."""
+        return parse_cache_bytes("\n".join(self.zpool))
+
+    @property
+    def arc_hit_ratio(self) -> float:
+        """The share of demand reads of data that needed no I/O of their own.
+
+        A read that joins another's I/O (iohits) hits, as it does for the simulation, to which a block is there once it
+        was asked for. Since OpenZFS 2.2 demand_data_hits has what the dbuf cache answered, too: arc_buf_access().
+        """
+        hits, joined, misses = (self.grown(f"demand_data_{what}") for what in ("hits", "iohits", "misses"))
+        return (hits + joined) / (hits + joined + misses)
+
+    @property
+    def l2arc_hit_ratio(self) -> float | None:
+        """The share of what missed the ARC that the L2ARC had; None without one."""
+        hits, misses = self.grown("l2_hits"), self.grown("l2_misses")
+        return hits / (hits + misses) if self.workload.l2arc_bytes else None
+
+
+def load_capture(folder: Path) -> Capture:
+    """Read what `capture` left in a folder.
+
+    Raises ZmysqlError where there is none.
+    """
+    try:
+        context = json.loads((folder / "context.json").read_text())
+        workload = Workload(**{**context["workload"], "options": tuple(context["workload"]["options"])})
+        return Capture(
+            workload, folder / "trace.gz", context["date"], context["tunables"], context["datasets"],
+            tuple(context["samples"]), tuple(context["zpool"]),
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ZmysqlError(f"{folder} has no capture ({error}): make one with `make accuracy`") from None

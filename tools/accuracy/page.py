@@ -1,0 +1,50 @@
+"""docs/accuracy.md: how the simulation was held against a real ARC, and what came out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accuracy.comparison import LIMIT, WISHED, markdown
+from zmysql.trace.format import read_header
+from zmysql.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from accuracy.comparison import Compared
+
+TEXT = """# The simulation against the real ARC
+
+`make accuracy` made this page. In a virtual machine it creates two pools, with records of 16K and of 128K, loads
+{data} of tables with sysbench, and runs each workload below from empty caches: `zmysql trace record` writes down which
+records mysqld reads, and ZFS's own counters (arcstats) are read before and after. Then the trace is replayed by the
+simulation, with the machine's tunables. Where each read was really found, which is in the trace, it doesn't look at.
+
+- *ARC hits*: (demand_data_hits + demand_data_iohits) / all demand reads of data. A read that joins an I/O in flight
+  (iohit) needs none of its own. What the dbuf cache answers counts as a hit, as it does in arcstats since OpenZFS 2.2.
+- *L2ARC hits*: l2_hits / (l2_hits + l2_misses).
+- *points*: simulated less real, in percentage points. The limit is {limit:g}, the wish {wished:g}: {within} of {all}
+  are within the limit, {wish} within the wish.
+- *data / ARC*: the size of the tables through the ARC's target (zfs_arc_max, which zfs_arc_min holds in its place).
+
+Machine: {machine}. Date: {date}.
+
+{table}
+"""
+
+
+def page(rows: Sequence[Compared], data_bytes: int) -> str:
+    """Give the page's text."""
+    headers = [read_header(row.capture.trace) for row in rows]
+    machine = {f"{header.os}, OpenZFS {header.zfs}, {header.mysql}" for header in headers}
+    return TEXT.format(
+        data=format_size(data_bytes),
+        limit=LIMIT,
+        wished=WISHED,
+        within=sum(row.within(LIMIT) for row in rows),
+        all=len(rows),
+        wish=sum(row.within(WISHED) for row in rows),
+        machine="; ".join(sorted(machine)),
+        date=", ".join(sorted({row.capture.date for row in rows})),
+        table=markdown(rows),
+    )

@@ -1,0 +1,46 @@
+"""A capture, simulated with the parameters of the machine that it came from."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from accuracy.comparison import Simulated
+from zmysql.locality.parameters import Parameters, with_values
+from zmysql.locality.simulation import Case, load, simulate
+from zmysql.trace.format import read_header
+
+if TYPE_CHECKING:
+    from accuracy.measured import Capture
+
+
+# In these 0 stands for a default that the module works out.
+DEFAULT_IF_ZERO = {"zfs_arc_min_prefetch_ms", "zfs_multilist_num_sublists"}
+
+
+def parameters(capture: Capture) -> Parameters:
+    """Give the machine's parameters: the module's tunables as they were, and what the data compress to."""
+    known = {field.name: type(getattr(Parameters(), field.name)) for field in fields(Parameters)}
+    tunables = {
+        name: known[name](int(value))
+        for name, value in capture.tunables.items()
+        if name in known and value.lstrip("-").isdigit()
+    }
+    first: dict[str, int] = capture.samples[0]["arcstats"]
+    tunables = {name: value for name, value in tunables.items() if value or name not in DEFAULT_IF_ZERO}
+    more: dict[str, Any] = {
+        "compressratio": max(1.0, capture.compressratio),
+        # Dnodes and indirect blocks that mysqld read when it started.
+        "arc_other_bytes": first["size"] - first["uncached_size"],
+    }
+    return with_values(Parameters(), tunables | more)
+
+
+def simulated(capture: Capture) -> Simulated:
+    """Replay a capture's trace."""
+    header = read_header(capture.trace)
+    case = Case(None, capture.samples[0]["arcstats"]["c"], capture.l2arc_device_bytes)
+    (outcome,) = simulate(load(capture.trace, header), header, [case], parameters(capture))
+    return Simulated(
+        outcome.references, outcome.arc_hit_ratio, outcome.l2arc_hit_ratio if case.l2arc_bytes else None
+    )  # fmt: skip
