@@ -82,7 +82,8 @@ def show(rows: Sequence[Compared]) -> None:
 def main() -> int:
     """Capture, unless captures are given, then compare."""
     given = arguments()
-    loads = [load for load in ALL if not given.only or load.name in given.only]
+    named = {load.name: load for load in ALL}
+    loads = [named[name] for name in given.only or named]
     if not given.captures:
         record(given.name, loads, given.to, keep=given.keep)
     folders = [(given.captures or given.to) / load.name for load in loads]

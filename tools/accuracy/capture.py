@@ -111,6 +111,7 @@ def _context(machine: Machine, load: Workload, pool: str) -> dict[str, Any]:
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "tunables": dict(line.split(":", 1) for line in parameters),
         "datasets": properties,
+        "compressratio": float(machine.sh(f"python3 /root/compressed.py /{pool}/mysql/data/sbtest/*.ibd")),
         "zpool": machine.sh(f"zpool list -vHpL {pool}").splitlines(),
         "samples": samples,
     }

@@ -79,9 +79,8 @@ class Machine:
         self.say("installing zmysql in the guest")
         Local().run([*f"{sys.executable} -m pip wheel -q --no-deps --no-build-isolation -w dist".split(), str(ROOT)])
         self.guest.install(max((ROOT / "dist").glob("zmysql-*.whl"), key=lambda path: path.stat().st_mtime))
-        here = Path(__file__).parent
-        for name in ("points.lua", "scans.lua", "sampler.py"):
-            self.guest.put(here / name, f"/root/{name}")
+        for name in ("points.lua", "scans.lua", "sampler.py", "compressed.py"):
+            self.guest.put(Path(__file__).parent / name, f"/root/{name}")
         if self.guest.run(("test", "-e", "/root/loaded"), check=False).exit_status:
             self._load()
 

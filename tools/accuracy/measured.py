@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Capture:
     """A recorded run: `samples` are ZFS's counters from the trace's time 0 to its end, each by the kstat's name.
-    `zpool` is what `zpool list -vHpL` said.
 
-    `tunables` are the module's parameters as texts, `datasets` the properties of each dataset by its name.
+    `tunables` are the module's parameters as texts, `datasets` the properties of each dataset by its name, `zpool`
+    what `zpool list -vHpL` said. `compressratio` is that of the tables, holes left out.
     """
 
     workload: Workload
@@ -30,17 +30,12 @@ class Capture:
     datasets: Mapping[str, Mapping[str, str]]
     samples: tuple[Mapping[str, Any], ...]
     zpool: tuple[str, ...]
+    compressratio: float
 
     def grown(self, name: str) -> int:
         """Give by how much a counter of arcstats grew."""
         first, last = (int(self.samples[at]["arcstats"][name]) for at in (0, -1))
         return last - first
-
-    @property
-    def compressratio(self) -> float:
-        """The bytes of the records that came into the ARC, through the bytes that they take there."""
-        compressed = self.grown("compressed_size")
-        return self.grown("uncompressed_size") / compressed if compressed > 0 else 1.0
 
     @property
     def l2arc_device_bytes(self) -> int:
@@ -75,6 +70,7 @@ def load_capture(folder: Path) -> Capture:
         return Capture(
             workload, folder / "trace.gz", context["date"], context["tunables"], context["datasets"],
             tuple(context["samples"]), tuple(context["zpool"]),
+            context["compressratio"],
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ZmysqlError(f"{folder} has no capture ({error}): make one with `make accuracy`") from None

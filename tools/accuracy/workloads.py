@@ -64,19 +64,19 @@ K16, K128 = 16 << 10, 128 << 10
 
 ALL = (
     Workload("uniform-half", *UNIFORM, 1, K16, 128 * MIB, 20_000),
-    Workload("uniform-2x", *UNIFORM, 4, K16, 128 * MIB, 40_000),
-    Workload("uniform-8x", *UNIFORM, 8, K16, 64 * MIB, 30_000),
-    Workload("zipfian-4x", *ZIPFIAN, 8, K16, 128 * MIB, 30_000),
-    Workload("pareto-2x", *PARETO, 4, K16, 128 * MIB, 30_000),
-    Workload("read-only-2x", *READ_ONLY, 4, K16, 128 * MIB, 40_000),
-    Workload("read-write-2x", *READ_WRITE, 4, K16, 128 * MIB, 30_000),
-    Workload("ranges-2x", *RANGES, 4, K16, 128 * MIB, 40_000),
-    Workload("scans-2x", *SCANS, 4, K16, 128 * MIB, 60_000),
-    Workload("uniform-4x-l2arc", *UNIFORM, 4, K16, 64 * MIB, 40_000, 512 * MIB),
-    Workload("zipfian-8x-l2arc", *ZIPFIAN, 8, K16, 64 * MIB, 40_000, 128 * MIB),
-    Workload("uniform-2x-128k", *UNIFORM, 4, K128, 128 * MIB, 20_000),
-    Workload("zipfian-4x-128k", *ZIPFIAN, 8, K128, 128 * MIB, 20_000),
-    Workload("pareto-4x-128k-l2arc", *PARETO, 8, K128, 128 * MIB, 20_000, 256 * MIB),
+    Workload("uniform-2x", *UNIFORM, 4, K16, 128 * MIB, 25_000),
+    Workload("uniform-8x", *UNIFORM, 8, K16, 64 * MIB, 20_000),
+    Workload("zipfian-4x", *ZIPFIAN, 8, K16, 128 * MIB, 20_000),
+    Workload("pareto-2x", *PARETO, 4, K16, 128 * MIB, 20_000),
+    Workload("read-only-2x", *READ_ONLY, 4, K16, 128 * MIB, 25_000),
+    Workload("read-write-2x", *READ_WRITE, 4, K16, 128 * MIB, 20_000),
+    Workload("ranges-2x", *RANGES, 4, K16, 128 * MIB, 25_000),
+    Workload("scans-2x", *SCANS, 4, K16, 128 * MIB, 40_000),
+    Workload("uniform-4x-l2arc", *UNIFORM, 4, K16, 64 * MIB, 25_000, 512 * MIB),
+    Workload("zipfian-8x-l2arc", *ZIPFIAN, 8, K16, 64 * MIB, 25_000, 128 * MIB),
+    Workload("uniform-2x-128k", *UNIFORM, 4, K128, 128 * MIB, 15_000),
+    Workload("zipfian-4x-128k", *ZIPFIAN, 8, K128, 128 * MIB, 15_000),
+    Workload("pareto-4x-128k-l2arc", *PARETO, 8, K128, 128 * MIB, 15_000, 256 * MIB),
 )
 # The cache devices that the testbed has, by size.
 CACHE_BYTES = tuple(sorted({load.l2arc_bytes for load in ALL if load.l2arc_bytes}))
