@@ -3,6 +3,7 @@
 Captures stay in --to, so that --from can simulate them again without the testbed.
 
 usage: python -m accuracy [--only NAME]… [--name TESTBED] [--keep] [--to DIR | --from DIR] [--write-docs]
+       [--write-tests]
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from rich.table import Table
 
 from accuracy.capture import capture
 from accuracy.comparison import COLUMNS, LIMIT, WISHED, Compared, row
+from accuracy.keep import keep
 from accuracy.machine import Machine
 from accuracy.measured import load_capture
 from accuracy.page import page
 from accuracy.simulation import simulated
-from accuracy.workloads import ALL, TABLE_BYTES, TABLES
+from accuracy.workloads import ALL, TABLE_BYTES, TABLES, TESTED
 from zmysql.errors import ZmysqlError
 from zmysql.testbed.image import cache_dir
 from zmysql.testbed.vm import Testbed
@@ -50,6 +52,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--to", type=Path, default=cache_dir() / "accuracy", help="where captures go")
     parser.add_argument("--from", dest="captures", type=Path, help="simulate what was captured there; no testbed")
     parser.add_argument("--write-docs", action="store_true", help="write docs/accuracy.md")
+    parser.add_argument("--write-tests", action="store_true", help="keep some captures as data of the tests")
     return parser.parse_args()
 
 
@@ -92,6 +95,9 @@ def main() -> int:
     show(rows)
     if given.write_docs:
         (ROOT / "docs" / "accuracy.md").write_text(page(rows, TABLES * TABLE_BYTES))
+    for load in loads if given.write_tests else ():
+        if load.name in TESTED:
+            keep((given.captures or given.to) / load.name, ROOT / "tests" / "data" / "arc" / load.name)
     return 0 if all(one.held for one in rows) else 1
 
 

@@ -39,7 +39,7 @@ def parameters(capture: Capture) -> Parameters:
 def simulated(capture: Capture) -> Simulated:
     """Replay a capture's trace."""
     header = read_header(capture.trace)
-    case = Case(None, capture.samples[0]["arcstats"]["c"], capture.l2arc_device_bytes)
+    case = Case(None, capture.samples[-1]["arcstats"]["c"], capture.l2arc_device_bytes)
     (outcome,) = simulate(load(capture.trace, header), header, [case], parameters(capture))
     return Simulated(
         outcome.references, outcome.arc_hit_ratio, outcome.l2arc_hit_ratio if case.l2arc_bytes else None
