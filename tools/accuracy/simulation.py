@@ -26,14 +26,20 @@ def parameters(capture: Capture) -> Parameters:
         for name, value in capture.tunables.items()
         if name in known and value.lstrip("-").isdigit()
     }
-    first: dict[str, int] = capture.samples[0]["arcstats"]
-    tunables = {name: value for name, value in tunables.items() if value or name not in DEFAULT_IF_ZERO}
-    more: dict[str, Any] = {
-        "compressratio": max(1.0, capture.compressratio),
-        # Dnodes and indirect blocks that mysqld read when it started.
-        "arc_other_bytes": first["size"] - first["uncached_size"],
-    }
+    more: dict[str, Any] = {"compressratio": max(1.0, capture.compressratio), "arc_other_bytes": other_bytes(capture)}
     return with_values(Parameters(), tunables | more)
+
+
+def other_bytes(capture: Capture) -> int:
+    """Give what the ARC held besides the tables, which no trace shows: dnodes, and metadata of the rest of the pool.
+
+    It is what isn't data or headers, less what came to the frequent metadata in the run: the tables' indirect blocks,
+    which the simulation has, too.
+    """
+    first, last = (capture.samples[at]["arcstats"] for at in (0, -1))
+    counted = ("data_size", "hdr_size", "dbuf_size", "l2_hdr_size")
+    indirect_bytes = max(0, last["mfu_metadata"] - first["mfu_metadata"])
+    return max(0, int(last["size"]) - sum(last[name] for name in counted) - indirect_bytes)
 
 
 def simulated(capture: Capture) -> Simulated:
