@@ -50,8 +50,8 @@ class Compared:
 
     @property
     def explanation(self) -> str:
-        """Say why a difference is larger than the limit; nothing where it isn't, or nobody knows."""
-        return "" if self.within(LIMIT) else EXPLAINED.get(self.capture.workload.name, "")
+        """Say why a difference is larger than wished for; nothing where it isn't, or nobody knows."""
+        return "" if self.within(WISHED) else EXPLAINED.get(self.capture.workload.name, "")
 
     @property
     def held(self) -> bool:

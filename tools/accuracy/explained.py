@@ -1,4 +1,4 @@
-"""Why the simulation differs from the real ARC by more than the limit, where it does."""
+"""Why the simulation differs from the real ARC by more than is wished for, where it does."""
 
 from __future__ import annotations
 
