@@ -24,6 +24,8 @@ DISKS = ("hdd-instant:3G*2", *(f"ssd:{size >> 20}M" for size in CACHE_BYTES))
 CACHES = {size: f"sd{letter}" for size, letter in zip(CACHE_BYTES, "cdefgh", strict=False)}
 SOCKET = "/run/mysqld/mysqld.sock"
 PARAMETERS = "/sys/module/zfs/parameters"
+# Of 128, purge would read the headers in three files, in one go, once in a run.
+ONE_SEGMENT = "--innodb-rollback-segments=1"
 # Nothing that a run needs is in the pool, so that only mysqld reads there. Its buffer pool is the smallest there is:
 # what it hits, ZFS never sees. Emulated, 16K of checksum take longer than the read.
 MYSQLD = (
@@ -31,8 +33,7 @@ MYSQLD = (
     *("--innodb-buffer-pool-chunk-size=1M", "--innodb-buffer-pool-load-at-startup=0", "--performance-schema=OFF"),
     *("--innodb-flush-method=fsync", "--innodb-use-native-aio=0", "--innodb-checksum-algorithm=none"),
     *("--innodb-doublewrite=OFF", "--innodb-redo-log-capacity=64M"),
-    # Else purge reads the headers of 128 rollback segments in three files, in one go, once in a run.
-    "--innodb-rollback-segments=1",
+    ONE_SEGMENT,
 )
 SYSBENCH = (f"--mysql-socket={SOCKET}", "--mysql-user=root", "--db-driver=mysql")
 PATIENCE_S = 300.0
@@ -95,7 +96,7 @@ class Machine:
             self.sh(f"zmysql mycnf {pool} --server mysql-9.7 --memory 512M > /etc/{pool}.cnf")
         first, second = (pool for pool, _ in POOLS.values())
         self.say("initialising MySQL")
-        self.sh(f"mysqld --defaults-file=/etc/{first}.cnf --initialize-insecure --user=mysql")
+        self.sh(f"mysqld --defaults-file=/etc/{first}.cnf --initialize-insecure --user=mysql {ONE_SEGMENT}")
         self.start_mysqld(first, "256M", "--innodb-flush-log-at-trx-commit=0")
         self.say(f"loading a table of {TABLE_ROWS} rows")
         self.sql("CREATE DATABASE sbtest")

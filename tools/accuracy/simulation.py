@@ -26,7 +26,11 @@ def parameters(capture: Capture) -> Parameters:
         for name, value in capture.tunables.items()
         if name in known and value.lstrip("-").isdigit()
     }
-    more: dict[str, Any] = {"compressratio": max(1.0, capture.compressratio), "arc_other_bytes": other_bytes(capture)}
+    more: dict[str, Any] = {
+        "compressratio": max(1.0, capture.compressratio),
+        "sector_bytes": 512,  # the ratio is of sizes in whole sectors: they were rounded up already
+        "arc_other_bytes": other_bytes(capture),
+    }
     return with_values(Parameters(), tunables | more)
 
 
@@ -39,7 +43,8 @@ def other_bytes(capture: Capture) -> int:
     first, last = (capture.samples[at]["arcstats"] for at in (0, -1))
     counted = ("data_size", "hdr_size", "dbuf_size", "l2_hdr_size")
     indirect_bytes = max(0, last["mfu_metadata"] - first["mfu_metadata"])
-    return max(0, int(last["size"]) - sum(last[name] for name in counted) - indirect_bytes)
+    other: int = last["size"] - sum(last[name] for name in counted) - indirect_bytes
+    return max(0, other)
 
 
 def simulated(capture: Capture) -> Simulated:
