@@ -56,8 +56,10 @@ impl Stream {
         if first < end {
             let joined = (from.min(self.ahead[first].0), to.max(self.ahead[end - 1].1));
             self.ahead.splice(first..end, [joined]);
-        } else if self.ahead.len() < RANGES {
+        } else if first < RANGES {
+            // The farthest makes room.
             self.ahead.insert(first, (from, to));
+            self.ahead.truncate(RANGES);
         } else {
             return 0;
         }
@@ -238,6 +240,21 @@ mod tests {
         let mut zfetch = Zfetch::default();
         let found = (10..14).filter_map(|block| zfetch.read(block, false, 9, &FILE, &parameters()));
         assert_eq!(found.map(|found| found.indirect).collect::<Vec<_>>(), [(13, 14), (15, 17), (18, 22)]);
+    }
+
+    #[test]
+    fn of_too_many_reads_ahead_the_farthest_is_forgotten() {
+        let mut zfetch = Zfetch::default();
+        data(&mut zfetch, 10, true, 9);
+        for block in (20..=100).step_by(10) {
+            data(&mut zfetch, block, true, 9);
+        }
+        let ahead = |zfetch: &Zfetch| zfetch.streams[0].ahead.iter().map(|range| range.0 + 11).collect::<Vec<_>>();
+        assert_eq!(ahead(&zfetch), [20, 30, 40, 50, 60, 70, 80, 90, 100]);
+        data(&mut zfetch, 110, true, 9);
+        assert_eq!(ahead(&zfetch).last(), Some(&100));
+        data(&mut zfetch, 45, true, 9);
+        assert_eq!(ahead(&zfetch), [20, 30, 40, 45, 50, 60, 70, 80, 90]);
     }
 
     #[test]
