@@ -48,7 +48,8 @@ class Machine:
         self.lists: dict[tuple[str, str], list[Block]] = {
             (state, kind): [] for state, kind in product((*RESIDENT, *GHOSTS.values()), (DATA, META))
         }
-        self.meta, self.recent = WHOLE // 4, {DATA: WHOLE // 2, META: WHOLE // 2}
+        self.meta = int(parameters.arc_meta * WHOLE)
+        self.recent = {DATA: int(parameters.arc_pd * WHOLE), META: int(parameters.arc_pm * WHOLE)}
         self.ghost_hits: Counter[tuple[str, str]] = Counter()
         self.ghost_limits: Counter[tuple[str, str]] = Counter()
         self.cached: list[Block] = []
@@ -81,7 +82,7 @@ class Machine:
 
     def copy(self, block: Block) -> int:
         """Give what a dbuf's own buffer takes."""
-        return self.size(block) if block in self.held and self.physical(block) < self.size(block) else 0
+        return self.size(block) if block in self.held else 0
 
     def in_l2arc(self, block: Block) -> bool:
         return any(block == other for _, other in self.on_l2arc)

@@ -35,6 +35,9 @@ _RANGES: dict[str, tuple[int, int]] = {
     "l2arc_write_max": (1, _SIZE),
     "l2arc_write_boost": (0, _SIZE),
     "l2arc_rebuild_blocks_min_l2size": (0, _SIZE),
+    "arc_meta": (0, 1),
+    "arc_pd": (0, 1),
+    "arc_pm": (0, 1),
     "arc_other_bytes": (0, _SIZE),
     "compressratio": (1, 10**6),
     "metadata_compressratio": (1, 10**6),
@@ -50,9 +53,11 @@ class Parameters:
 
     Names that begin with zfs_, zfetch_, dbuf_ or l2arc_ are those of zfs(4), in its units. `zfs_max_recordsize` is
     how far the ARC may exceed its target before it evicts (less for an ARC below 64 MiB, which no system has).
-    `arc_mintime_ms` is how soon a second read of a block doesn't count. `l2arc_prefetch_reads`: prefetch may read from
-    the L2ARC. `arc_warm`: the machine was short of memory since it booted; until then the L2ARC is fed with
-    `l2arc_write_boost`, and from the new ends of the ARC's lists.
+    `arc_mintime_ms` is how soon a second read of a block doesn't count. `arc_meta`, `arc_pd` and `arc_pm` are where the
+    ARC's balance starts, from 0 to 1: the share of metadata, and of recent blocks among data and among metadata. They
+    are meta, pd and pm of the kstat arcstats, through 2^32, and live as long as the module. `l2arc_prefetch_reads`:
+    prefetch may read from the L2ARC. `arc_warm`: the machine was short of memory since it booted; until then the L2ARC
+    is fed with `l2arc_write_boost`, and from the new ends of the ARC's lists.
 
     `compressratio` is that of the records, as zfs(8) gives it, `metadata_compressratio` that of indirect blocks.
     Compressed blocks take multiples of `sector_bytes`. An indirect block of `indirect_bytes` has pointers of
@@ -67,6 +72,9 @@ class Parameters:
     zfs_arc_evict_batch_limit: int = 10
     zfs_multilist_num_sublists: int = 4
     arc_mintime_ms: int = 62
+    arc_meta: float = 0.25
+    arc_pd: float = 0.5
+    arc_pm: float = 0.5
     dbuf_cache_shift: int = 5
     dbuf_cache_lowater_pct: int = 10
     zfs_prefetch_disable: bool = False

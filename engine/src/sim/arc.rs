@@ -97,7 +97,7 @@ impl<'a> Arc<'a> {
             evictable: [[0; 2]; 4],
             total: other,
             l2only_bytes: 0,
-            balance: Balance::default(),
+            balance: Balance::new(parameters),
             kept,
             blocks,
         };
@@ -329,11 +329,8 @@ fn list(state: State, record: &Record) -> usize {
     2 * at(state) + kind(record)
 }
 
-/// What a dbuf's buffer takes beside the ARC's own: they share it where the data isn't compressed.
+/// What a dbuf's buffer takes beside the ARC's own, also of data that isn't compressed: arc_buf_alloc_impl() shares only
+/// what is in one piece (abd_is_linear()), and the ARC's data are in pages.
 fn uncompressed_copy(record: &Record) -> u64 {
-    if record.physical < record.bytes {
-        u64::from(record.bytes)
-    } else {
-        0
-    }
+    u64::from(record.bytes)
 }

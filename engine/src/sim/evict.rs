@@ -3,6 +3,7 @@
 
 use super::arc::{at, Arc, State, DATA, METADATA};
 use super::layout::NONE;
+use super::parameters::Parameters;
 
 /// 100 % as a fraction of 32 bits.
 const WHOLE: u64 = 1 << 32;
@@ -21,15 +22,19 @@ pub struct Balance {
     next_sublist: usize,
 }
 
-impl Default for Balance {
-    fn default() -> Self {
-        let half = WHOLE / 2;
-        let none = [[0; 2]; 2];
-        Self { meta: WHOLE / 4, recent: [half, half], ghost_hits: none, ghost_limits: none, next_sublist: 0 }
-    }
-}
-
 impl Balance {
+    pub fn new(parameters: &Parameters) -> Self {
+        let share = |of_one: f64| (of_one * WHOLE as f64) as u64;
+        let none = [[0; 2]; 2];
+        Self {
+            meta: share(parameters.arc_meta),
+            recent: [share(parameters.arc_pd), share(parameters.arc_pm)],
+            ghost_hits: none,
+            ghost_limits: none,
+            next_sublist: 0,
+        }
+    }
+
     fn learn(&mut self, meta_balance: u64) {
         let limits = std::mem::take(&mut self.ghost_limits);
         let hits = std::mem::take(&mut self.ghost_hits);

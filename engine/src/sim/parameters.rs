@@ -12,6 +12,10 @@ pub struct Parameters {
     pub zfs_multilist_num_sublists: u64,
     /// ARC_MINTIME: a second hit sooner than this doesn't make a block frequent.
     pub arc_mintime_ms: u64,
+    /// Where the balance starts: metadata's share, and that of recent blocks among data and among metadata, from 0 to 1.
+    pub arc_meta: f64,
+    pub arc_pd: f64,
+    pub arc_pm: f64,
     pub dbuf_cache_shift: u32,
     pub dbuf_cache_lowater_pct: u64,
 
