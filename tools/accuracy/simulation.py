@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from accuracy.comparison import Simulated
 from zmysql.locality.parameters import Parameters, with_values
-from zmysql.locality.simulation import Case, load, simulate
+from zmysql.locality.reads import load
+from zmysql.locality.simulation import Case, simulate
 from zmysql.trace.format import read_header
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def parameters(capture: Capture) -> Parameters:
         "compressratio": max(1.0, capture.compressratio),
         "sector_bytes": 512,  # the ratio is of sizes in whole sectors: they were rounded up already
         "arc_other_bytes": other_bytes(capture),
+        # What earlier runs left.
+        **{f"arc_{share}": capture.samples[0]["arcstats"][share] / (1 << 32) for share in ("meta", "pd", "pm")},
     }
     return with_values(Parameters(), tunables | more)
 
