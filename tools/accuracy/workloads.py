@@ -78,6 +78,9 @@ ALL = (
     Workload("pareto-4x-128k-l2arc", *PARETO, 8, K128, 128 * MIB, 15_000, 256 * MIB),
 )
 # Small, and different: these stay as data of the tests.
-TESTED = ("uniform-2x", "zipfian-4x", "read-only-2x", "uniform-4x-l2arc", "uniform-2x-128k", "pareto-4x-128k-l2arc")
+TESTED = (
+    *("uniform-2x", "zipfian-4x", "read-only-2x", "scans-2x", "uniform-2x-128k"),
+    *("uniform-4x-l2arc", "pareto-4x-128k-l2arc"),
+)
 # The cache devices that the testbed has, by size.
 CACHE_BYTES = tuple(sorted({load.l2arc_bytes for load in ALL if load.l2arc_bytes}))
