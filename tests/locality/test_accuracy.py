@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from accuracy.comparison import LIMIT, Compared
+from accuracy.comparison import LIMIT
 from accuracy.measured import load_capture
-from accuracy.simulation import simulated
+from accuracy.simulation import compare
 from accuracy.workloads import TESTED
 
 CAPTURES = Path(__file__).parents[1] / "data" / "arc"
@@ -15,9 +15,8 @@ CAPTURES = Path(__file__).parents[1] / "data" / "arc"
 
 @pytest.mark.parametrize("name", TESTED)
 def test_hit_ratios_are_those_of_the_real_arc(name: str) -> None:
-    capture = load_capture(CAPTURES / name)
-    compared = Compared(capture, simulated(capture))
+    compared = compare(load_capture(CAPTURES / name))
     assert abs(compared.arc_points) <= LIMIT
-    if capture.workload.l2arc_bytes:
+    if compared.capture.workload.l2arc_bytes:
         assert compared.l2arc_points is not None
         assert abs(compared.l2arc_points) <= LIMIT

@@ -18,12 +18,12 @@ from rich.console import Console
 from rich.table import Table
 
 from accuracy.capture import capture
-from accuracy.comparison import COLUMNS, LIMIT, WISHED, Compared, row
+from accuracy.comparison import COLUMNS, LIMIT, WISHED, row
 from accuracy.keep import keep
 from accuracy.machine import Machine
 from accuracy.measured import load_capture
 from accuracy.page import page
-from accuracy.simulation import simulated
+from accuracy.simulation import compare
 from accuracy.workloads import ALL, TABLE_BYTES, TABLES, TESTED
 from zmysql.errors import ZmysqlError
 from zmysql.testbed.image import cache_dir
@@ -32,6 +32,7 @@ from zmysql.testbed.vm import Testbed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from accuracy.comparison import Compared
     from accuracy.workloads import Workload
 
 ROOT = Path(__file__).parents[2]
@@ -90,8 +91,7 @@ def main() -> int:
     if not given.captures:
         record(given.name, loads, given.to, keep=given.keep)
     folders = [(given.captures or given.to) / load.name for load in loads]
-    captures = [load_capture(folder) for folder in folders]
-    rows = [Compared(one, simulated(one)) for one in captures]
+    rows = [compare(load_capture(folder)) for folder in folders]
     show(rows)
     if given.write_docs:
         (ROOT / "docs" / "accuracy.md").write_text(page(rows, TABLES * TABLE_BYTES))

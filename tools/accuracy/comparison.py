@@ -11,37 +11,36 @@ from zmysql.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from accuracy.measured import Capture
+    from accuracy.measured import Capture, Ratios
 
 # Percentage points: what is promised, and what is wished for.
 LIMIT, WISHED = 3.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
-    """What the simulation says of a capture; the L2ARC's ratio is None without one."""
-
-    references: int
-    arc_hit_ratio: float
-    l2arc_hit_ratio: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Compared:
-    """One row of the table."""
+    """One row of the table: what ZFS counted, what the tracer saw of mysqld's reads, and what the simulation says."""
 
     capture: Capture
-    simulated: Simulated
+    references: int
+    counted: Ratios
+    traced: Ratios
+    simulated: Ratios
+
+    @property
+    def real(self) -> Ratios:
+        """What the simulation is held against: arcstats, unless it also has writes in it, which no trace has."""
+        return self.traced if self.capture.workload.writes else self.counted
 
     @property
     def arc_points(self) -> float:
         """Simulated less real ARC hit ratio, in percentage points."""
-        return 100 * (self.simulated.arc_hit_ratio - self.capture.arc_hit_ratio)
+        return 100 * (self.simulated.arc - self.real.arc)
 
     @property
     def l2arc_points(self) -> float | None:
         """Simulated less real L2ARC hit ratio, in percentage points; None without an L2ARC."""
-        real, simulated = self.capture.l2arc_hit_ratio, self.simulated.l2arc_hit_ratio
+        real, simulated = self.real.l2arc, self.simulated.l2arc
         return None if real is None or simulated is None else 100 * (simulated - real)
 
     def within(self, points: float) -> bool:
@@ -61,30 +60,31 @@ class Compared:
 
 COLUMNS = (
     *("workload", "records", "ARC", "data / ARC", "L2ARC", "reads"),
-    *("ARC hits, real", "simulated", "points", "L2ARC hits, real", "simulated", "points", "why"),
+    *("ARC: counted", "traced", "simulated", "points", "L2ARC: counted", "traced", "simulated", "points", "why"),
 )
 
 
 def row(compared: Compared) -> tuple[str, ...]:
     """Give the cells of a comparison under COLUMNS."""
-    load, simulated = compared.capture.workload, compared.simulated
+    load = compared.capture.workload
+    ratios = (compared.counted, compared.traced, compared.simulated)
     return (
         load.name,
         format_size(load.recordsize),
         format_size(load.arc_bytes),
         f"{load.data_per_arc:g}",
         format_size(load.l2arc_bytes) if load.l2arc_bytes else "-",
-        str(simulated.references),
-        *_ratios(compared.capture.arc_hit_ratio, simulated.arc_hit_ratio, compared.arc_points),
-        *_ratios(compared.capture.l2arc_hit_ratio, simulated.l2arc_hit_ratio, compared.l2arc_points),
+        str(compared.references),
+        *(_percent(one.arc) for one in ratios),
+        f"{compared.arc_points:+.1f}",
+        *(_percent(one.l2arc) for one in ratios),
+        "-" if compared.l2arc_points is None else f"{compared.l2arc_points:+.1f}",
         compared.explanation,
     )
 
 
-def _ratios(real: float | None, simulated: float | None, points: float | None) -> tuple[str, str, str]:
-    if real is None or simulated is None or points is None:
-        return ("-", "-", "-")
-    return (f"{real:.1%}", f"{simulated:.1%}", f"{points:+.1f}")
+def _percent(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{100 * ratio:.1f}"
 
 
 def markdown(rows: Iterable[Compared]) -> str:

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Ratios:
+    """The share of reads that the ARC had, and of the others the share that the L2ARC had; None without one."""
+
+    arc: float
+    l2arc: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Capture:
     """A recorded run: `samples` are ZFS's counters from the trace's time 0 to its end, each by the kstat's name.
 
@@ -42,21 +50,24 @@ class Capture:
         """What the cache device holds at most; 0 without one."""
         return parse_cache_bytes("\n".join(self.zpool))
 
-    @property
-    def arc_hit_ratio(self) -> float:
-        """The share of demand reads of data that needed no I/O of their own.
+    def counted(self) -> Ratios:
+        """Give what arcstats counted: demand reads of data; for the L2ARC also metadata and prefetch.
 
         A read that joins another's I/O (iohits) hits, as it does for the simulation, to which a block is there once it
         was asked for. Since OpenZFS 2.2 demand_data_hits has what the dbuf cache answered, too: arc_buf_access().
+        Records that are written, and are in a dbuf, count like those that are read.
         """
         hits, joined, misses = (self.grown(f"demand_data_{what}") for what in ("hits", "iohits", "misses"))
-        return (hits + joined) / (hits + joined + misses)
+        l2_hits, l2_misses = self.grown("l2_hits"), self.grown("l2_misses")
+        l2arc = l2_hits / (l2_hits + l2_misses) if self.workload.l2arc_bytes else None
+        return Ratios((hits + joined) / (hits + joined + misses), l2arc)
 
-    @property
-    def l2arc_hit_ratio(self) -> float | None:
-        """The share of what missed the ARC that the L2ARC had; None without one."""
-        hits, misses = self.grown("l2_hits"), self.grown("l2_misses")
-        return hits / (hits + misses) if self.workload.l2arc_bytes else None
+    def traced(self, classes: Mapping[str, int]) -> Ratios:
+        """Give where the tracer saw each read of the server being found, from the number of reads of each class."""
+        hits = classes["dbuf"] + classes["arc"] + classes["wait"]
+        l2_hits, misses = classes["l2hit"], classes["miss"]
+        l2arc = l2_hits / (l2_hits + misses) if self.workload.l2arc_bytes else None
+        return Ratios(hits / (hits + l2_hits + misses), l2arc)
 
 
 def load_capture(folder: Path) -> Capture:

@@ -20,11 +20,14 @@ TEXT = """# The simulation against the real ARC
 records mysqld reads, and ZFS's own counters (arcstats) are read before and after. Then the trace is replayed by the
 simulation, with the machine's tunables. Where each read was really found, which is in the trace, it doesn't look at.
 
-- *ARC hits*: (demand_data_hits + demand_data_iohits) / all demand reads of data. A read that joins an I/O in flight
-  (iohit) needs none of its own. What the dbuf cache answers counts as a hit, as it does in arcstats since OpenZFS 2.2.
-- *L2ARC hits*: l2_hits / (l2_hits + l2_misses).
-- *points*: simulated less real, in percentage points. The limit is {limit:g}, the wish {wished:g}: {within} of {all}
-  are within the limit, {wish} within the wish.
+- *ARC*: the share of reads that the ARC had, in percent. *Counted* by arcstats: (demand_data_hits +
+  demand_data_iohits) / all demand reads of data; a read that joins an I/O in flight (iohit) needs none of its own, and
+  what the dbuf cache answers is a hit there, too. *Traced*: where the tracer saw each of mysqld's reads being found.
+- *L2ARC*: of the reads that the ARC hadn't, those that the L2ARC had. Counted: l2_hits / (l2_hits + l2_misses), which
+  has metadata and prefetch in it.
+- *points*: simulated less counted, in percentage points; for read-write simulated less traced, since arcstats counts
+  records that are written as it counts those that are read. The limit is {limit:g}, the wish {wished:g}:
+  {within} of {all} are within the limit, {wish} within the wish.
 - *data / ARC*: the size of the tables through the ARC's target (zfs_arc_max, which zfs_arc_min holds in its place).
 
 Machine: {machine}. Date: {date}.

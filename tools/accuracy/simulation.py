@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from accuracy.comparison import Simulated
+from accuracy.comparison import Compared
+from accuracy.measured import Ratios
 from zmysql.locality.parameters import Parameters, with_values
+from zmysql.locality.profile import profile
 from zmysql.locality.reads import load
 from zmysql.locality.simulation import Case, simulate
 from zmysql.trace.format import read_header
@@ -50,11 +52,13 @@ def other_bytes(capture: Capture) -> int:
     return max(0, other)
 
 
-def simulated(capture: Capture) -> Simulated:
-    """Replay a capture's trace."""
+def compare(capture: Capture) -> Compared:
+    """Replay a capture's trace, and put what comes out beside what was."""
     header = read_header(capture.trace)
-    case = Case(None, capture.samples[-1]["arcstats"]["c"], capture.l2arc_device_bytes)
-    (outcome,) = simulate(load(capture.trace, header), header, [case], parameters(capture))
-    return Simulated(
-        outcome.references, outcome.arc_hit_ratio, outcome.l2arc_hit_ratio if case.l2arc_bytes else None
-    )  # fmt: skip
+    reads = load(capture.trace, header)
+    last: dict[str, int] = capture.samples[-1]["arcstats"]
+    case = Case(None, last["c"], capture.l2arc_device_bytes)
+    (outcome,) = simulate(reads, header, [case], parameters(capture))
+    simulated = Ratios(outcome.arc_hit_ratio, outcome.l2arc_hit_ratio if case.l2arc_bytes else None)
+    traced = capture.traced(profile(reads, header, ()).classes)
+    return Compared(capture, outcome.references, capture.counted(), traced, simulated)

@@ -25,6 +25,7 @@ class Workload:
     arc_bytes: int
     reads: int
     l2arc_bytes: int | None = None
+    writes: bool = False
 
     @property
     def data_bytes(self) -> int:
@@ -68,7 +69,7 @@ ALL = (
     Workload("zipfian-4x", *ZIPFIAN, 8, K16, 128 * MIB, 20_000),
     Workload("pareto-2x", *PARETO, 4, K16, 128 * MIB, 20_000),
     Workload("read-only-2x", *READ_ONLY, 4, K16, 128 * MIB, 25_000),
-    Workload("read-write-2x", *READ_WRITE, 4, K16, 128 * MIB, 20_000),
+    Workload("read-write-2x", *READ_WRITE, 4, K16, 128 * MIB, 20_000, writes=True),
     Workload("ranges-2x", *RANGES, 4, K16, 128 * MIB, 25_000),
     Workload("scans-2x", *SCANS, 4, K16, 128 * MIB, 40_000),
     Workload("uniform-4x-l2arc", *UNIFORM, 4, K16, 64 * MIB, 25_000, 512 * MIB),
