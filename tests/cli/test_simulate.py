@@ -56,7 +56,8 @@ def test_each_combination_has_the_promised_keys(trace: Path) -> None:
     alone, cached = found["simulations"][:2]
     assert (alone["l2arc_hits"], alone["l2arc_written_bytes"], alone["warmup_seconds"]) == (0, 0, None)
     assert cached["l2arc_hits"] > 500
-    assert cached["misses"] == alone["misses"] - cached["l2arc_hits"]
+    # But for the little that the L2ARC's headers take from the ARC.
+    assert cached["misses"] == pytest.approx(alone["misses"] - cached["l2arc_hits"], rel=0.01)
     assert cached["l2arc_header_bytes"] > 0
 
 
