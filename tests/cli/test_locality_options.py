@@ -105,6 +105,15 @@ def test_the_goal_is_what_the_money_is_for(trace: Path) -> None:
         assert report(trace, "--goal", goal)["goal"] == goal
 
 
+def test_compressed_records_fill_caches_less(trace: Path) -> None:
+    plain, packed = report(trace, "--arc", "32M"), report(trace, "--arc", "32M", "--compressratio", "2")
+    assert packed["compressratio"] == 2
+    assert packed["candidates"][0]["arc_hit_ratio"] > plain["candidates"][0]["arc_hit_ratio"] + 0.1
+    assert packed["arc_hit_ratio"] == plain["arc_hit_ratio"]  # the formula's
+    assert any("compressed to 1/2" in why for why in packed["formula"]["why"])
+    assert "is not in the range" in refusal("locality", "report", trace, "--compressratio", "0.5")
+
+
 def test_a_short_trace_is_not_simulated(tmp_path: Path) -> None:
     path = tmp_path / "a.trace"
     path.write_bytes(gzip.compress((header_text(RECORDED) + "1 54 128 0 1 16384 -\n" * 9).encode()))

@@ -48,6 +48,13 @@ locality.add_command(simulate_)
     show_default=True,
     help="What to buy for.",
 )
+@click.option(
+    "--compressratio",
+    type=click.FloatRange(1, 1000),
+    default=1.0,
+    metavar="RATIO",
+    help="As zfs(8) gives it.  [default: 1]",
+)
 @click.option("--prices", type=click.Path(path_type=Path), metavar="FILE", help="Your devices and prices, as TOML.")
 @click.option("--disk", metavar="NAME", help="The catalogue's device that the disks are like.")
 @click.option("--ssd", metavar="NAME", help="The one that would be bought.")
@@ -69,6 +76,7 @@ def report(  # noqa: PLR0917 - click's parameters
     db_size: int | None,
     ram: int | None,
     goal: str,
+    compressratio: float,
     prices: Path | None,
     disk: str | None,
     ssd: str | None,
@@ -95,6 +103,7 @@ def report(  # noqa: PLR0917 - click's parameters
         arc_bytes=arc,
         wishes=Wishes(l2arc, db_size, ram),
         goal=Goal(goal),
+        compressratio=compressratio,
         devices=Devices(disk, ssd, disk_latency, ssd_latency, latency_ratio, disks, readers),
     )
     assessed = assess(file, header, analyse(file, header, question), question)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from zmysql.locality._engine import Reads
     from zmysql.locality.objects import Objects
     from zmysql.locality.options import Option
+    from zmysql.locality.parameters import Parameters
     from zmysql.locality.profile import Profile
     from zmysql.locality.question import Question
     from zmysql.locality.simulation import Outcome
@@ -89,8 +90,9 @@ def analyse(path: Path, header: Header, question: Question) -> Analysis:
     sweep = (*cases(found), wanted[-1])
     kept_warm = [case for case in sweep if case.l2arc_bytes in {0, l2arc_bytes}]
     share = _share(len(reads), len(sweep) + 2 * len(kept_warm))
-    outcomes = _simulated(reads, header, sweep, share, passes=1) if long_enough else ()
-    again = _simulated(reads, header, kept_warm, share, passes=2) if long_enough else ()
+    parameters = replace(parameters_for(header.os, header.zfs), compressratio=question.compressratio)
+    outcomes = _simulated(reads, header, parameters, sweep, share, passes=1) if long_enough else ()
+    again = _simulated(reads, header, parameters, kept_warm, share, passes=2) if long_enough else ()
     served = {case: _of_curve(case, figures, header) for case in wanted}
     return Analysis(
         profile=figures,
@@ -131,7 +133,13 @@ def _share(references: int, replays: int) -> float:
 
 
 def _simulated(
-    reads: Reads, header: Header, wanted: Iterable[Case], share: float, *, passes: int
+    reads: Reads,
+    header: Header,
+    parameters: Parameters,
+    wanted: Iterable[Case],
+    share: float,
+    *,
+    passes: int,
 ) -> tuple[Outcome, ...]:
     """Simulate cases with a share of the records, but larger records with all: a sample has no neighbours.
 
@@ -140,7 +148,6 @@ def _simulated(
     wanted = dict.fromkeys(wanted)
     plain = tuple(case for case in wanted if case.recordsize is None)
     larger = tuple(case for case in wanted if case.recordsize is not None)
-    parameters = parameters_for(header.os, header.zfs)
     found = simulate(reads, header, plain, parameters, replay=Replay(sample=share, passes=passes))
     if not larger or len(reads) * len(larger) * passes > _MOST_UNSAMPLED:
         return found

@@ -94,7 +94,7 @@ def assess(path: Path, header: Header, analysis: Analysis, question: Question) -
         evidence=curve,
         verdict=verdict,
         candidates=found,
-        formula=formula(curve, found, question.rig),
+        formula=formula(curve, found, question.rig, question.compressratio),
         break_evens=break_evens(found, question.goal, question.wishes, question.rig),
         confidence=confidence(doubts),
         pays_from_bytes=_pays_from(analysis.profile, curve),

@@ -31,17 +31,22 @@ class Formula:
     why: tuple[str, ...]
 
 
-def formula(curve: Evidence, found: Sequence[Candidate], rig: Rig) -> Formula:
+def formula(curve: Evidence, found: Sequence[Candidate], rig: Rig, compressratio: float = 1.0) -> Formula:
     """Compare for the L2ARC of the evidence; the candidates' first leaves all as it is."""
     base = found[0]
     l2arc = next(one for one in found if one.choice is Choice.L2ARC and one.case.l2arc_bytes == curve.l2arc_bytes)
+    why = list(_why(curve, found, l2arc, rig))
+    if compressratio > 1 and l2arc.served.simulated:
+        why.append(
+            f"The simulated caches hold records compressed to 1/{compressratio:g}, the formula's as they are read."
+        )
     simulated = _miss_time_ns(base, rig) / _miss_time_ns(l2arc, rig) if l2arc.served.simulated else None
     return Formula(
         h=curve.l2arc_hit_ratio,
         r=curve.latency_ratio,
         x=curve.speedup,
         simulated_x=simulated,
-        why=tuple(_why(curve, found, l2arc, rig)),
+        why=tuple(why),
     )
 
 

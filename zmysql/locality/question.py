@@ -44,13 +44,17 @@ class Caches:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The whole of it; `ratio` is r of Suresh's formula, from the same latencies as the rig's devices."""
+    """The whole of it; `ratio` is r of Suresh's formula, from the same latencies as the rig's devices.
+
+    `compressratio` is that of the records, as zfs(8) gives it: caches hold as many more.
+    """
 
     caches: Caches
     wishes: Wishes
     goal: Goal
     rig: Rig
     ratio: LatencyRatio
+    compressratio: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ def ask(
     wishes: Wishes | None = None,
     goal: Goal = Goal.LATENCY,
     devices: Devices | None = None,
+    compressratio: float = 1.0,
 ) -> Question:
     """Complete a question with what the trace's header says, and what is assumed.
 
@@ -85,7 +90,7 @@ def ask(
         ram, arc = format_size(wishes.ram_bytes), format_size(caches.arc_bytes)
         raise UsageError(f"--ram {ram}: an ARC of {arc} doesn't fit in it")
     rig, ratio = _rig(catalogue, devices)
-    return Question(caches, wishes, goal, rig, ratio)
+    return Question(caches, wishes, goal, rig, ratio, compressratio)
 
 
 def choose_caches(header: Header, arc_bytes: int | None, l2arc_bytes: int | None) -> Caches:

@@ -25,6 +25,7 @@ def as_json(found: Assessment) -> dict[str, object]:
         **_l2arc(found),
         **_analyses(found),
         "goal": str(found.question.goal),
+        "compressratio": found.question.compressratio,
         "db_bytes": found.question.wishes.db_bytes,
         "devices": _devices(found),
         "candidates": [_candidate(one, found) for one in found.candidates],
