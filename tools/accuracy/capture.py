@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BUFFER_POOL = "5M"
 THREADS = 2
 SAMPLE_S = 5
-START_S = 300.0
+START_S = END_S = 600.0
 # Between the first sample and the load, and between its end and the last sample: nothing is read then, so that a trace
 # which is cut there has exactly the reads that were counted, though its start is known to the second only.
 QUIET_S = 3.0
@@ -68,7 +68,10 @@ def capture(machine: Machine, load: Workload, folder: Path) -> None:
             sampling.close_stdin()
             sampling.wait(60)
         machine.sh(SIGNAL)
-        tracer.wait(120)
+        try:
+            tracer.wait(END_S)
+        except TimeoutError:
+            raise ZmysqlError(f"the tracer of {load.name} doesn't end: is this machine that busy?") from None
     folder.mkdir(parents=True, exist_ok=True)
     guest.get("/root/a.trace.gz", folder / "whole.trace.gz")
     context = _context(machine, load, pool)
