@@ -124,6 +124,15 @@ def test_what_was_seen_is_said_where_the_simulation_doesnt_see_it() -> None:
     assert "1 times as fast" not in text
 
 
+def test_where_nothing_is_to_be_bought_it_says_what_there_is() -> None:
+    report = full_report()
+    report["verdict"]["choice"] = "leave-it"
+    text = Page(render(report)).text
+    for words in ("of the reads hit the ARC 50.0 % 2 GiB, as an LRU cache", "a read, on average 2.7 ms as it is"):
+        assert words in text
+    assert "reads a second 1,481 as it is" in text
+
+
 def test_each_chart_has_a_name_a_sentence_and_a_table(full: str) -> None:
     page = Page(full)
     charts = [attributes for _, attributes in page.elements if "data-chart" in attributes]

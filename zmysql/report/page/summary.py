@@ -70,7 +70,7 @@ def _gains(report: Report) -> tuple[str, tuple[KeyFigure, ...]]:
     if report["verdict"]["choice"] == "l2arc" and (report.get("speedup_seen") or 1) >= _MATTERS:
         faster = words.times(report["speedup_seen"])
         return f"As was seen while recording: it makes what misses the ARC {faster} as fast.", _seen(report)
-    return "", _of_trace(report)
+    return "", _as_it_is(now) if now is not None and now.get("mean_latency_ns") else _of_trace(report)
 
 
 def _times_as_fast(now: Row, best: Row) -> float:
@@ -112,8 +112,20 @@ def _seen(report: Report) -> tuple[KeyFigure, ...]:
     )
 
 
+def _as_it_is(now: Row) -> tuple[KeyFigure, ...]:
+    """Give what is had without buying anything."""
+    how = "simulated" if now.get("simulated") else "as an LRU cache"
+    found = [KeyFigure(words.time(now["mean_latency_ns"]), "a read, on average", "as it is")]
+    if now.get("arc_hit_ratio") is not None:
+        of = f"{words.size(now['arc_bytes'])}, {how}"
+        found.insert(0, KeyFigure(words.percent(now["arc_hit_ratio"]), "of the reads hit the ARC", of))
+    if now.get("reads_per_second"):
+        found.append(KeyFigure(words.count(now["reads_per_second"]), "reads a second", "as it is"))
+    return tuple(found)
+
+
 def _of_trace(report: Report) -> tuple[KeyFigure, ...]:
-    """Give what there is to say where nothing is to be bought: of the caches that there are."""
+    """Give what there is to say where no candidates were weighed."""
     first, references = report["first_reads"], report["references"]
     beside = f"{words.count(first)} of {words.count(references)}"
     found = [KeyFigure(words.percent(first / references), "of the reads are first reads", beside)]
