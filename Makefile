@@ -1,6 +1,6 @@
 # zmysql: `make demo` shows the main job, `make test` proves it. Both set up all they need.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint unit faults bench accuracy clean
+.PHONY: help setup demo test lint unit faults fuzz bench accuracy clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,6 +11,9 @@ ENGINE := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 # Each worker boots a guest of its own, so the tests of a file stay together, and the long ones come first.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 CARGO := cargo
+# Each target ends at the first of the two.
+FUZZ_RUNS ?= 10000000
+FUZZ_SECONDS ?= 1800
 MANIFEST := --manifest-path engine/Cargo.toml
 # The golden plans among them have no first line that names their shell.
 SHELL_SCRIPTS := .ci/run $(shell git ls-files '*.sh' 2>/dev/null)
@@ -21,6 +24,7 @@ help:
 	@echo 'make test    every check, unit tests and tests on real pools in the virtual machine'
 	@echo 'make unit    the part of it that needs no virtual machine'
 	@echo 'make faults  kill -9 and power cuts at every step of every template; an hour or more (FAULTS="--seed 1 hybrid")'
+	@echo 'make fuzz    hostile input for the readers, half an hour a target at most (FUZZ_SECONDS=60)'
 	@echo 'make bench   what the engine and create-pool cost, as ratios to a peer in the same run (BENCH=engine)'
 	@echo 'make accuracy  the simulation against the real ARC in the virtual machine, an hour (ACCURACY="--from DIR --write-docs")'
 
@@ -64,6 +68,15 @@ lint: setup
 faults: setup
 	@sh tools/install-packages.sh $(TESTBED_PACKAGES)
 	PYTHONPATH=tools $(BIN)/python -m faults $(FAULTS)
+
+# Without a sanitizer, so that stable Rust will do: the engine has next to no unsafe code that one could watch.
+fuzz:
+	@cargo fuzz --version >/dev/null 2>&1 || $(CARGO) install --quiet cargo-fuzz
+	@cd engine && for target in $$(cargo fuzz list); do \
+		mkdir -p fuzz/corpus/$$target && \
+		cargo fuzz run -s none $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+			-runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -rss_limit_mb=512 || exit 1; \
+	done
 
 bench: setup
 	@sh tools/install-packages.sh $(TESTBED_PACKAGES)

@@ -1,11 +1,12 @@
 //! Samples reads and prints how fast, for `make bench`.
 //!
 //! shards memory FILE RATE|BLOCKS RUNS   u64 ids, held in memory before the clock starts
-//! shards oracle FILE RATE|BLOCKS        a file of libCacheSim's oracleGeneral, as a whole process; prints the curve
+//! shards oracle FILE RATE|BLOCKS SIZE…  a file of libCacheSim's oracleGeneral, as a whole process; prints for caches of
+//!                                       these sizes the miss ratio and its standard error
 //! shards endless REFERENCES BLOCKS      reads made as they are sampled, and the peak memory of the process
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::time::Instant;
 
 use zmysql_engine::shards::{hash, Sample, Sampler, Size};
@@ -18,7 +19,10 @@ fn main() {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["memory", file, size, runs] => memory(file, parsed(size), runs.parse().expect("a number of runs")),
-        ["oracle", file, size] => show(&oracle(file, parsed(size))),
+        ["oracle", file, size, ref caches @ ..] => {
+            let caches: Vec<u64> = caches.iter().map(|cache| cache.parse().expect("a size")).collect();
+            show(&oracle(file, parsed(size)), &caches);
+        }
         ["endless", references, blocks] => endless(references.parse().expect("a number of reads"), parsed(blocks)),
         _ => panic!("see the top of this file"),
     }
@@ -48,7 +52,7 @@ fn memory(file: &str, size: Size, runs: u32) {
 
 /// Records of 24 bytes, with the id after a time of 4 bytes.
 fn oracle(file: &str, size: Size) -> Sample {
-    let mut file = BufReader::with_capacity(0, File::open(file).expect("a file of records"));
+    let mut file = File::open(file).expect("a file of records");
     let mut sampler = Sampler::new(size);
     let (mut bytes, mut ids) = (vec![0; 24 << 13], Vec::with_capacity(1 << 13));
     loop {
@@ -67,9 +71,8 @@ fn oracle(file: &str, size: Size) -> Sample {
     }
 }
 
-fn show(sample: &Sample) {
-    let sizes = sample.sizes();
-    for (size, found) in sizes.iter().zip(sample.miss_ratios(&sizes)) {
+fn show(sample: &Sample, sizes: &[u64]) {
+    for (size, found) in sizes.iter().zip(sample.miss_ratios(sizes)) {
         println!("{size} {:.6} {:.6}", found.value, found.error);
     }
 }

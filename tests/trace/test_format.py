@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from zmysql.errors import ZmysqlError
+from zmysql.locality.reads import load
 from zmysql.trace.format import COLUMNS, Dataset, Header, header_text, read_header
 
 if TYPE_CHECKING:
@@ -68,6 +69,22 @@ def test_a_header_may_be_split_over_members_and_hold_keys_of_a_later_version(tmp
     assert read_header(path) == Header(complete=True)
 
 
+def zstd(text: bytes) -> bytes:
+    """Pack a text as zstd may, without making it smaller (RFC 8878): one block as it is, and the last of its frame."""
+    return b"\x28\xb5\x2f\xfd\x00\x58" + (len(text) << 3 | 1).to_bytes(3, "little") + text
+
+
+def test_a_trace_may_be_zstd_or_text_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.trace"
+    text = (header_text(HEADER) + "1 2 3 0 4 512 arc\n").encode()
+    for file in (text, zstd(text), zstd(text[:100]) + zstd(text[100:])):
+        path.write_bytes(file)
+        assert read_header(path) == HEADER
+        assert len(load(path, replace(HEADER, records=1))) == 1
+    path.write_bytes(zstd(text[:100]))
+    assert "cut off within its header" in refusal(path)
+
+
 def test_what_is_no_trace_is_named(tmp_path: Path) -> None:
     assert "No such file" in refusal(tmp_path / "missing")
     assert "Is a directory" in refusal(tmp_path)
@@ -75,8 +92,8 @@ def test_what_is_no_trace_is_named(tmp_path: Path) -> None:
     empty.touch()
     assert "is empty" in refusal(empty)
     text = tmp_path / "text"
-    text.write_text(header_text(HEADER))
-    assert "is no gzip file" in refusal(text)
+    text.write_text("time,object\n")
+    assert "is no gzip or zstd file" in refusal(text)
     assert "is no zmysql trace" in refusal(written(tmp_path, "time,object\n"))
     assert "has trace format 2" in refusal(written(tmp_path, "# zmysql-trace: 2\n"))
 

@@ -1,13 +1,13 @@
 """Runs every measurement; the exit status is 1 when a limit is missed.
 
-usage: python -m bench [engine] [exact] [discovery] [creating] [simulation]
+usage: python -m bench [engine] [exact] [discovery] [creating] [simulation] [parsing] [shards]
 """
 
 from __future__ import annotations
 
 import sys
 
-from bench import creating, discovery, engine, exact, simulation
+from bench import creating, discovery, engine, exact, parsing, shards, simulation
 from zmysql.errors import ZmysqlError
 
 ALL = {
@@ -16,6 +16,8 @@ ALL = {
     "discovery": discovery.run,
     "creating": creating.run,
     "simulation": simulation.run,
+    "parsing": parsing.run,
+    "shards": shards.run,
 }
 
 if __name__ == "__main__":

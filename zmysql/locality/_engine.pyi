@@ -107,6 +107,12 @@ def load(path: PathLike[str], *, complete: bool, records: int | None) -> Reads:
     Raises TraceUnreadable, whose text follows the file's name.
     """
 
+def header(path: PathLike[str], most_bytes: int) -> bytes:
+    """Give the comments that a trace begins with, as far as they can be had, and up to so many bytes of text.
+
+    The trace may be gzip, zstd or text. Raises TraceUnreadable where it is none of these or can't be opened.
+    """
+
 @final
 class Regrouped:
     """The figures of a trace regrouped into records of one size, with one LRU cache. Each is exact.
@@ -228,6 +234,77 @@ def objects(reads: Reads, cache_bytes: int, curves: int, threads: int | None) ->
     """Give the objects, the most read first, with curves for the first `curves` of them.
 
     Raises TraceUnreadable for a trace of 2^32 reads or more.
+    """
+
+@final
+class Survey:
+    """The figures of a trace that was read once, with a sample of its blocks: SHARDS (FAST '15), corrected.
+
+    Estimates are (value, standard error). Sizes are in bytes of the file's blocks, also where the recorder kept a
+    sample of them.
+    """
+
+    @property
+    def rate(self) -> float:
+        """The share of the file's blocks that is in the sample."""
+
+    @property
+    def references(self) -> int:
+        """Reads of a block, counted."""
+
+    @property
+    def sampled_references(self) -> int:
+        """Those of blocks in the sample, or in it at the time."""
+
+    @property
+    def sampled_blocks(self) -> int:
+        """Blocks in the sample."""
+
+    @property
+    def resolved_bytes(self) -> int:
+        """The size of a cache below which the sample says hardly anything; 0 where all blocks are in it."""
+
+    @property
+    def flat_bytes(self) -> int | None:
+        """The longest distance in the sample, in bytes; None where no block of it is read twice."""
+
+    @property
+    def span_ns(self) -> int:
+        """Nanoseconds from the earliest record to the latest."""
+
+    @property
+    def out_of_order(self) -> int:
+        """Records with an earlier time than the record before them."""
+
+    def classes(self) -> list[tuple[str, int]]:
+        """Give (class, reads), counted, in the order dbuf, arc, l2hit, miss, wait, hole, -."""
+
+    def objects(self) -> list[tuple[int, int, int, int, int]]:
+        """Give (objset, object, level, reads, blocks in the sample), in the order of their first reads."""
+
+    def distinct_bytes(self) -> tuple[float, float]:
+        """Estimate the sum of the sizes of the distinct blocks."""
+
+    def blocks_read(self, least_times: int, most_times: int = ...) -> tuple[float, float]:
+        """Estimate how many distinct blocks are read at least, and at most, so often."""
+
+    def reads_per_block(self) -> list[tuple[int, int]]:
+        """Give (times, blocks in the sample that were read so often), the times rising."""
+
+    def sizes(self) -> list[int]:
+        """Give sizes at which to look: 0, eight for each doubling from `resolved_bytes` on, and `flat_bytes`."""
+
+    def miss_ratios(self, cache_bytes: list[int]) -> list[tuple[float, float]]:
+        """Estimate the miss ratios of LRU caches of these sizes in bytes, which rise; they start empty."""
+
+def survey(
+    path: str | PathLike[str], *, complete: bool, records: int | None, rate: float, blocks: int, kept: float
+) -> Survey:
+    """Read a trace in one pass, with memory in proportion to the sample.
+
+    The sample has at least the share `rate` (0 to 1) of the blocks, and at least `blocks` blocks where there are as
+    many; with a rate of 0 its size is fixed. `kept` is the share of the blocks that the recorder kept. `complete` and
+    `records` are what the trace's header says. Raises TraceUnreadable, and KeyboardInterrupt on Ctrl-C.
     """
 
 def classic_hits(reads: Reads, algorithm: str, sizes: list[int], *, sample: float, threads: int) -> list[int]:

@@ -88,7 +88,7 @@ def profile(reads: Reads, header: Header, cache_bytes: Collection[int]) -> Profi
         # A sample of the blocks sees a cache that is smaller by the same ratio (SHARDS, FAST '15).
         mrc=tuple((round(size / kept), miss_ratio) for size, miss_ratio in found.mrc()),
         hits=dict(zip(sizes, found.hits([min(int(size * kept), _LARGEST) for size in sizes]), strict=True)),
-        files=_files(found.objects(), header),
+        files=files_of(found.objects(), header),
         reuse_distances=_scaled(found.reuse_distances(), kept),
         reuse_distances_blocks=_scaled(found.reuse_distances(blocks=True), kept),
         reads_per_block=tuple(found.reads_per_block()),
@@ -105,8 +105,8 @@ def sampling_ratio(header: Header) -> Fraction:
     return Fraction(header.sampling)
 
 
-def _files(objects: Iterable[tuple[int, int, int, int, int]], header: Header) -> tuple[FileReads, ...]:
-    """Join the levels of each object."""
+def files_of(objects: Iterable[tuple[int, int, int, int, int]], header: Header) -> tuple[FileReads, ...]:
+    """Join the levels of each object: (objset, object, level, reads, distinct blocks). The most read come first."""
     reads: dict[tuple[int, int], tuple[int, int]] = {}
     for objset, number, _level, references, blocks in objects:
         before = reads.get((objset, number), (0, 0))

@@ -1,5 +1,7 @@
 """The trace format: gzip text that `zcat` shows, a header of `# key: JSON` lines, then one record read a line.
 
+What somebody packed anew with zstd, or unpacked to look at, is read as well.
+
 The header begins with `# zmysql-trace: 1` and ends with `# columns: time_ns objset object level blkid size class`.
 A record's line has these columns with single spaces, such as `1234567 54 128 0 17 16384 miss`: nanoseconds since the
 start, the block's address as in a zbookmark (objset, object, level, blkid), its size in bytes, and where the read was
@@ -19,6 +21,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from zmysql.errors import ZmysqlError
+from zmysql.trace.engine import engine_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +36,8 @@ _SAMPLING = re.compile(r"[1-9][0-9]{0,17}/[1-9][0-9]{0,17}")
 _CHUNK_BYTES = 1 << 16
 _MAX_HEADER_BYTES = 256 << 20  # a million long paths; more is no header
 GZIP = 31  # zlib's wbits for a gzip member
+_GZIP_MAGIC, _ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_TEXT_MAGIC = f"# {_FIRST_KEY}:".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +142,9 @@ def _inflate(path: Path) -> Iterator[bytes]:
 
 def _header_lines(path: Path) -> Iterator[str]:
     """Yield the lines up to the header's end, without newlines, as far as there are any."""
-    _check_magic(path)
     rest = b""
     size_bytes = 0
-    for chunk in _inflate(path):
+    for chunk in _unpack(path):
         size_bytes += len(chunk)
         if size_bytes > _MAX_HEADER_BYTES:
             raise ZmysqlError(f"{path} is no zmysql trace: its header doesn't end")
@@ -150,17 +154,32 @@ def _header_lines(path: Path) -> Iterator[str]:
             yield from (line.decode(errors="replace") for line in lines)
 
 
-def _check_magic(path: Path) -> None:
+def _unpack(path: Path) -> Iterator[bytes]:
+    """Yield the text of a trace, whatever it is packed in, as far as it can be had; of zstd that of the header only."""
+    magic = _magic(path)
+    if magic.startswith(_GZIP_MAGIC):
+        yield from _inflate(path)
+    elif magic.startswith(_ZSTD_MAGIC):
+        with engine_for("locality report", path) as engine:
+            yield engine.header(path, _MAX_HEADER_BYTES + 1)
+    elif magic == _TEXT_MAGIC:  # somebody unpacked it, to look
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK_BYTES):
+                yield chunk
+    else:
+        raise ZmysqlError(f"{path} is no gzip or zstd file, so no trace: `zmysql trace import` brings in other traces")
+
+
+def _magic(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            magic = file.read(2)
+            magic = file.read(len(_TEXT_MAGIC))
     except OSError as error:
         way_out = "name a trace that `zmysql trace record` or `zmysql trace import` wrote"
         raise ZmysqlError(f"{path} can't be read: {error.strerror}; {way_out}") from None
     if not magic:
         raise ZmysqlError(f"{path} is empty: record or import the trace again")
-    if magic != b"\x1f\x8b":
-        raise ZmysqlError(f"{path} is no gzip file, so no trace: `zmysql trace import` brings in other traces")
+    return magic
 
 
 def _check_version(path: Path, key: str, text: str) -> None:

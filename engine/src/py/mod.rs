@@ -4,6 +4,7 @@ mod convert;
 mod objects;
 mod profile;
 mod reads;
+mod shards;
 mod simulate;
 mod spatial;
 mod windows;
@@ -37,5 +38,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     spatial::register(module)?;
     windows::register(module)?;
     objects::register(module)?;
+    shards::register(module)?;
     simulate::register(module)
 }

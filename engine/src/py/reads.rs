@@ -1,5 +1,6 @@
 //! A trace that is kept in memory, for every analysis that looks at it more than once.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
@@ -31,7 +32,13 @@ fn load(py: Python<'_>, path: PathBuf, complete: bool, records: Option<u64>) -> 
     Ok(PyReads(loaded?))
 }
 
+#[pyfunction]
+fn header(py: Python<'_>, path: PathBuf, most_bytes: u64) -> PyResult<Cow<'static, [u8]>> {
+    Ok(py.detach(|| crate::trace::header(&path, most_bytes))?.into())
+}
+
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyReads>()?;
-    module.add_function(wrap_pyfunction!(load, module)?)
+    module.add_function(wrap_pyfunction!(load, module)?)?;
+    module.add_function(wrap_pyfunction!(header, module)?)
 }

@@ -25,6 +25,7 @@ mod estimate;
 mod histogram;
 mod recency;
 mod sift;
+mod survey;
 
 use std::collections::BinaryHeap;
 use std::hint::black_box;
@@ -37,6 +38,7 @@ use histogram::Histogram;
 use recency::Recency;
 use sift::sift;
 pub use sift::{group, hash};
+pub use survey::{ObjectSurvey, Survey, Surveyor};
 
 /// Samples that the sample is divided into.
 pub const GROUPS: usize = 16;
@@ -82,8 +84,8 @@ pub struct Sampler {
     groups: [Stack; GROUPS],
     references: u64,
     sampled: u64,
-    /// Sampled reads that aren't counted yet: hashes and sizes, then numbers, then distances.
-    batch: Vec<(u64, u32)>,
+    /// Sampled reads that aren't counted yet: hashes with sizes and tags, then numbers, then distances.
+    batch: Vec<(u64, u32, u32)>,
     numbers: Vec<u32>,
     distances: Vec<(usize, f64, f64)>,
 }
@@ -132,12 +134,12 @@ impl Sampler {
         (self.last as f64 + 1.0) / 2f64.powi(64)
     }
 
-    /// Reads a block, given its [`hash`], of this size in bytes (1 or more).
+    /// Reads a block, given its [`hash`], of this size in bytes (1 or more). Its tag is the caller's.
     #[inline]
-    pub fn read(&mut self, hash: u64, size: u32) {
+    pub fn read(&mut self, hash: u64, size: u32, tag: u32) {
         self.references += 1;
         if hash <= self.last {
-            self.hold(hash, size);
+            self.hold(hash, size, tag);
         }
     }
 
@@ -149,7 +151,7 @@ impl Sampler {
             // In small parts, since at a fixed size the rate falls meanwhile.
             for part in blocks.chunks(4 * CHUNK) {
                 sift(part, self.last, &mut kept);
-                kept.drain(..).for_each(|hash| self.hold(hash, size));
+                kept.drain(..).for_each(|hash| self.hold(hash, size, 0));
             }
             return;
         }
@@ -163,13 +165,13 @@ impl Sampler {
                     sifted.send(kept).expect("the other end takes all");
                 }
             });
-            to_count.into_iter().flatten().for_each(|hash| self.hold(hash, size));
+            to_count.into_iter().flatten().for_each(|hash| self.hold(hash, size, 0));
         });
     }
 
     #[inline]
-    fn hold(&mut self, hash: u64, size: u32) {
-        self.batch.push((hash, size));
+    fn hold(&mut self, hash: u64, size: u32, tag: u32) {
+        self.batch.push((hash, size, tag));
         if self.batch.len() == CHUNK {
             self.count_batch();
         }
@@ -179,21 +181,21 @@ impl Sampler {
     /// table at once. Blocks leave the sample between batches, so that all of a batch is sampled at one rate.
     fn count_batch(&mut self) {
         let last = self.last;
-        self.batch.retain(|(hash, _)| *hash <= last);
+        self.batch.retain(|(hash, ..)| *hash <= last);
         self.number_batch();
-        let touched = self.batch.iter().zip(&self.numbers).fold(0, |all, ((hash, _), number)| {
+        let touched = self.batch.iter().zip(&self.numbers).fold(0, |all, ((hash, ..), number)| {
             let [slot, in_group] = self.blocks[*number as usize].slots;
             all ^ self.whole.recency.touch(slot) ^ self.groups[group(*hash)].recency.touch(in_group)
         });
         black_box(touched);
         self.sampled += self.batch.len() as u64;
         let weight = 1.0 / self.rate();
-        for ((hash, size), number) in self.batch.drain(..).zip(self.numbers.drain(..)) {
+        for ((hash, size, tag), number) in self.batch.drain(..).zip(self.numbers.drain(..)) {
             let group = group(hash);
             let known = &mut self.blocks[number as usize].sampled;
             known.reads = known.reads.saturating_add(1);
             if known.reads == 1 {
-                known.size = size;
+                (known.size, known.tag) = (size, tag);
                 self.whole.first_reads += weight;
                 self.groups[group].first_reads += weight;
             } else {
@@ -220,9 +222,9 @@ impl Sampler {
     /// Gives each block of the batch its number.
     fn number_batch(&mut self) {
         self.number_of.reserve(self.batch.len(), |number| self.blocks[number as usize].hash);
-        self.numbers.extend(self.batch.iter().filter_map(|(hash, _)| self.number_of.guess(*hash)));
+        self.numbers.extend(self.batch.iter().filter_map(|(hash, ..)| self.number_of.guess(*hash)));
         black_box(self.numbers.drain(..).fold(0, |all, guess| all ^ self.blocks[guess as usize].hash));
-        for (hash, _) in &self.batch {
+        for (hash, ..) in &self.batch {
             let next = self.free.last().copied().unwrap_or(self.blocks.len() as u32);
             let number = self.number_of.number(*hash, next, |number| self.blocks[number as usize].hash == *hash);
             if number == next {
@@ -284,6 +286,8 @@ pub struct Sampled {
     pub reads: u32,
     /// The largest that it was read with.
     pub size: u32,
+    /// What the caller gave at its first read.
+    pub tag: u32,
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ fn sifting_in_another_thread_changes_nothing() {
 fn a_fixed_size_is_kept() {
     let mut sampler = Sampler::new(Size::blocks(100));
     for read in 0..100_000 {
-        sampler.read(hash(read), SIZE);
+        sampler.read(hash(read), SIZE, 0);
         // Blocks leave between batches.
         assert!(sampler.blocks.len() <= 100 + CHUNK);
     }

@@ -11,7 +11,7 @@ mod record;
 mod unpack;
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 pub use error::TraceError;
@@ -41,6 +41,23 @@ pub fn read_file(
 ) -> Result<u64, TraceError> {
     let text = unpack(File::open(path).map_err(TraceError::Io)?)?;
     ahead::read_ahead(text, |text| read(text, expected, each, go_on)).map_err(TraceError::Io)?
+}
+
+/// The lines that a trace file begins with and that are comments, as far as they can be had, and up to `most_bytes`.
+pub fn header(path: &Path, most_bytes: u64) -> Result<Vec<u8>, TraceError> {
+    let mut text = BufReader::new(unpack(File::open(path).map_err(TraceError::Io)?)?.take(most_bytes));
+    let mut lines = Vec::new();
+    loop {
+        let begun = lines.len();
+        match text.read_until(b'\n', &mut lines) {
+            Ok(0) | Err(_) => return Ok(lines),
+            Ok(_) if lines[begun] != b'#' => {
+                lines.truncate(begun);
+                return Ok(lines);
+            }
+            Ok(_) => {}
+        }
+    }
 }
 
 /// Reads the text of a trace, as [`read_file`] does.

@@ -114,3 +114,73 @@ impl<R: Read> Read for Watched<R> {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use ruzstd::encoding::{compress_to_vec, CompressionLevel};
+
+    use super::*;
+
+    const LINES: &str = "# zmysql-trace: 1\n5 54 128 0 17 16384 miss\n6 54 128 0 18 16384 arc\n";
+
+    fn gzip(text: &str) -> Vec<u8> {
+        let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        member.write_all(text.as_bytes()).unwrap();
+        member.finish().unwrap()
+    }
+
+    fn zstd(text: &str) -> Vec<u8> {
+        compress_to_vec(text.as_bytes(), CompressionLevel::Fastest)
+    }
+
+    fn text_of(file: &[u8]) -> Result<String, io::ErrorKind> {
+        let mut text = String::new();
+        unpack(file).expect("its kind is known").read_to_string(&mut text).map_err(|error| error.kind())?;
+        Ok(text)
+    }
+
+    #[test]
+    fn gzip_zstd_and_text_are_known_by_their_first_bytes() {
+        for file in [gzip(LINES), zstd(LINES), LINES.into()] {
+            assert_eq!(text_of(&file).unwrap(), LINES);
+        }
+        for file in ["", "#", "# another text\n", "\x1f", "PK\x03\x04", "\x28\u{b5}"] {
+            assert!(matches!(unpack(file.as_bytes()), Err(TraceError::Foreign)), "{file:?}");
+        }
+    }
+
+    #[test]
+    fn members_and_frames_follow_each_other_but_not_each_the_other() {
+        let (twice, skipped) = (LINES.repeat(2), *b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc");
+        assert_eq!(text_of(&[gzip(LINES), gzip(LINES)].concat()).unwrap(), twice);
+        assert_eq!(text_of(&[zstd(LINES), zstd(LINES)].concat()).unwrap(), twice);
+        assert_eq!(text_of(&[zstd(LINES), skipped.into(), zstd(""), zstd(LINES)].concat()).unwrap(), twice);
+        assert_eq!(text_of(&[gzip(LINES), zstd(LINES)].concat()), Err(io::ErrorKind::InvalidInput));
+        assert_eq!(text_of(&[zstd(LINES), gzip(LINES)].concat()), Err(io::ErrorKind::InvalidData));
+    }
+
+    #[test]
+    fn zstd_that_is_cut_off_is_told_from_zstd_that_is_damaged() {
+        let whole = [zstd(LINES), zstd(LINES)].concat();
+        for length in ZSTD.len()..whole.len() {
+            match text_of(&whole[..length]) {
+                Ok(text) => assert_eq!((text.as_str(), 2 * length), (LINES, whole.len())),
+                Err(kind) => assert_eq!(kind, io::ErrorKind::UnexpectedEof, "{length}"),
+            }
+        }
+        let mut damaged = whole.clone();
+        damaged[whole.len() / 2 - 1] ^= 1; // in the first frame's checksum
+        assert_eq!(text_of(&damaged), Err(io::ErrorKind::InvalidData));
+    }
+
+    #[test]
+    fn a_bomb_is_read_a_little_at_a_time() {
+        // A frame without an end in sight: blocks of 128 KiB of one repeated byte, of 4 bytes each.
+        let bomb = [ZSTD.as_slice(), &[0, 0x58], &[2, 0, 16, b'1'].repeat(100_000)].concat();
+        let mut start = Vec::new();
+        unpack(bomb.as_slice()).unwrap().take(1000).read_to_end(&mut start).unwrap();
+        assert_eq!(start, [b'1'; 1000]);
+    }
+}
