@@ -18,6 +18,9 @@ def test_the_owned_are_ended_and_others_live(tmp_path: Path) -> None:
         Local().start_detached(["sleep", "60"], folder / "log", env={processes.MARK: str(folder)})
         for folder in (mine, mine, other)
     ]
+    # A program that has only just started shows no environment for a moment.
+    while not all(processes.MARK.encode() in Path(f"/proc/{pid}/environ").read_bytes() for pid in pids):
+        time.sleep(0.01)
     try:
         assert {pid for pid, _ in processes.owned(mine)} == set(pids[:2])
         processes.end(mine)
