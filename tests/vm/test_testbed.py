@@ -31,7 +31,11 @@ def test_the_guest_sees_the_disks_as_they_are_declared(testbed: Testbed, guest: 
     assert state is not None
     columns = "NAME,ROTA,SIZE,SERIAL,WWN,VENDOR,MODEL"
     listed = json.loads(guest.run(["lsblk", "--json", "--bytes", "--nodeps", "--output", columns]).stdout)
-    seen = [disk for disk in listed["blockdevices"] if disk["name"].startswith(("sd", "nvme"))]
+    # lsblk lists them in the order of a folder, which isn't that of their names.
+    seen = sorted(
+        (disk for disk in listed["blockdevices"] if disk["name"].startswith(("sd", "nvme"))),
+        key=lambda disk: (disk["name"].startswith("nvme"), disk["name"]),
+    )
     for disk, wanted in zip(seen, parse_disks(testbed.name, state.spec.disks), strict=True):
         assert disk["name"].startswith("sd") is (wanted.model.bus is Bus.SCSI)
         assert disk["rota"] is (wanted.model.rotation_rate > 1)

@@ -4,9 +4,9 @@
 # of their PCI slots. Linux probes disks in parallel, so that each boot may name them otherwise; binding one through sysfs
 # waits for it.
 set -eu
-udevadm settle --timeout=900 # its own limit is for machines; who holds a disk open holds its name
-# On a busy machine that emulates, udev takes longer than the two minutes that it is given otherwise.
-udevadm settle --timeout=900 # who holds a disk open holds its name
+# Who holds a disk open holds its name. Emulated on a busy machine, udev takes longer than the two minutes of its own limit.
+udevadm settle --timeout=900
+
 bound() { find "$1" -name '[0-9]*:*' -printf '%f\n' 2>/dev/null; }
 rebind() { # DRIVER DEVICE…: gives the names in the order of the devices
     driver=$1
