@@ -153,3 +153,39 @@ fn error_of(whole: f64, groups: [f64; GROUPS]) -> f64 {
     let bias = (mean - whole) / (count - 1.0);
     (variance + bias * bias).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shards::{group, hash, Sampler, Size};
+
+    #[test]
+    fn the_error_is_the_root_of_variance_and_squared_bias() {
+        let spread = std::array::from_fn(|group| if group % 2 == 0 { 0.4 } else { 0.6 });
+        let of_mean = (16.0 * 0.01 / (16.0 * 15.0f64)).sqrt();
+        assert!((error_of(0.5, spread) - of_mean).abs() < 1e-12);
+        assert!((error_of(0.2, [0.5; GROUPS]) - 0.3 / 15.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn after_an_earlier_sampling_a_group_is_judged_by_its_own_reads() {
+        // Each block is read ten times in a row, those of one group a hundred times: all miss once.
+        let mut sampler = Sampler::new(Size::rate(1.0));
+        let (mut references, mut blocks) = ([0; GROUPS], [0; GROUPS]);
+        for block in 0..3200u64 {
+            let group = group(hash(block));
+            blocks[group] += 1;
+            for _ in 0..if group == 3 { 100 } else { 10 } {
+                references[group] += 1;
+                sampler.read(hash(block), 512, 0);
+            }
+        }
+        let mut sample = sampler.finish();
+        sample.earlier = Some(Earlier { rate: 0.01, references });
+        let found = sample.miss_ratios(&[1 << 30])[0];
+        let whole = 3200.0 / references.iter().sum::<u64>() as f64;
+        let ratios = std::array::from_fn(|group| f64::from(blocks[group]) / references[group] as f64);
+        assert!((found.value - whole).abs() < 1e-12);
+        assert!((found.error - 0.99f64.sqrt() * error_of(whole, ratios)).abs() < 1e-12);
+    }
+}

@@ -156,6 +156,13 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_of_a_long_comment_is_no_record_whatever_it_looks_like() {
+        // The buffer is full of comment just where what looks like a record begins.
+        let comment = format!("#{}1 2 3 0 4 512 -\n", "x".repeat(BUFFER_BYTES - 1));
+        assert_eq!(records_of(&format!("{comment}{}", "1 2 3 0 5 512 -\n".repeat(20)), FINISHED).unwrap().len(), 20);
+    }
+
+    #[test]
     fn only_a_recording_that_was_cut_off_may_end_within_a_line() {
         let text = "1 2 3 0 4 512 -\n1 2 3 0 5 512 -";
         assert_eq!(records_of(text, CUT_OFF).unwrap().len(), 1);
