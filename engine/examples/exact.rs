@@ -10,7 +10,8 @@ use std::thread;
 
 use zmysql_engine::curve::Curve;
 use zmysql_engine::exact::ids::{Ids, CHUNK};
-use zmysql_engine::exact::{distances, Level, Tally};
+use zmysql_engine::exact::{distances, Tally};
+use zmysql_engine::simd::Level;
 
 /// u32 time, u64 id, u32 size, i64 next access.
 const RECORD: usize = 24;

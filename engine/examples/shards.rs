@@ -6,9 +6,9 @@
 //! shards endless REFERENCES BLOCKS      reads made as they are sampled, and the peak memory of the process
 
 use std::fs::File;
-use std::io::Read;
 use std::time::Instant;
 
+use memmap2::Mmap;
 use zmysql_engine::shards::{hash, Sample, Sampler, Size};
 
 /// One unit: these files know no bytes.
@@ -50,25 +50,19 @@ fn memory(file: &str, size: Size, runs: u32) {
     }
 }
 
-/// Records of 24 bytes, with the id after a time of 4 bytes.
+/// Records of 24 bytes, with the id after a time of 4 bytes. libCacheSim maps the file, so we do.
 fn oracle(file: &str, size: Size) -> Sample {
-    let mut file = File::open(file).expect("a file of records");
+    let file = File::open(file).expect("a file of records");
+    // SAFETY: nothing writes to the file meanwhile.
+    let bytes = unsafe { Mmap::map(&file) }.expect("a file that can be mapped");
     let mut sampler = Sampler::new(size);
-    let (mut bytes, mut ids) = (vec![0; 24 << 13], Vec::with_capacity(1 << 13));
-    loop {
-        let mut held = 0;
-        while let Some(read) =
-            Some(file.read(&mut bytes[held..]).expect("a file that can be read")).filter(|read| *read > 0)
-        {
-            held += read;
-        }
+    let mut ids = Vec::with_capacity(1 << 13);
+    for records in bytes.chunks(24 << 13) {
         ids.clear();
-        ids.extend(bytes[..held].chunks_exact(24).map(|record| u64::from_le_bytes(record[4..12].try_into().unwrap())));
-        if ids.is_empty() {
-            return sampler.finish();
-        }
+        ids.extend(records.chunks_exact(24).map(|record| u64::from_le_bytes(record[4..12].try_into().unwrap())));
         sampler.read_all(&ids, SIZE);
     }
+    sampler.finish()
 }
 
 fn show(sample: &Sample, sizes: &[u64]) {
@@ -77,17 +71,16 @@ fn show(sample: &Sample, sizes: &[u64]) {
     }
 }
 
-/// A tenth of the reads goes on to new blocks for ever, the others come back to blocks of before, the more the later.
+/// Each ten reads have a new block among those that they may read; most go back to earlier ones, the later the likelier.
 fn endless(references: u64, size: Size) {
     let begun = Instant::now();
     let mut sampler = Sampler::new(size);
     let mut ids = vec![0; 1 << 16];
     for start in (0..references).step_by(ids.len()) {
         for (at, id) in ids.iter_mut().enumerate() {
-            let read = start + at as u64;
-            let draw = hash(read) >> 11;
-            *id =
-                if draw % 10 == 0 { read } else { read - ((read as u128 * draw as u128 * draw as u128) >> 106) as u64 };
+            let newest = (start + at as u64) / 10;
+            let draw = u128::from(hash(start + at as u64) >> 11);
+            *id = newest - ((u128::from(newest) * draw * draw) >> 106) as u64;
         }
         sampler.read_all(&ids[..ids.len().min((references - start) as usize)], SIZE);
     }

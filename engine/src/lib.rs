@@ -22,6 +22,7 @@ mod py;
 pub mod reads;
 pub mod shards;
 pub mod sim;
+pub mod simd;
 pub mod spatial;
 #[cfg(test)]
 mod stack;

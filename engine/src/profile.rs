@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::curve::Curve;
-use crate::exact::{self, last, Level, Tally};
+use crate::exact::{self, last, Tally};
 use crate::reads::{Object, Reads};
+use crate::simd::Level;
 use crate::trace::Class;
 
 /// Blocks of one object (file) at one level that were read.

@@ -1,7 +1,7 @@
 """Sampled miss-ratio curves: against libCacheSim's SHARDS on the same file, against the exact curve, and without end.
 
-Whole processes are compared by the processor's time, which other load on the machine changes least; in memory, wall
-times count, as another thread sifts the reads.
+Whole processes are compared by the processor's time, which other load on the machine changes least. All of it is work
+of one thread.
 """
 
 from __future__ import annotations

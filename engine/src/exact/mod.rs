@@ -23,7 +23,6 @@
 mod amount;
 pub mod ids;
 pub mod last;
-mod simd;
 mod span;
 mod spread;
 mod tally;
@@ -31,8 +30,9 @@ mod tally;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use crate::simd::Level;
+
 pub use amount::Amount;
-pub use simd::Level;
 pub use spread::Entry;
 use spread::{Spread, Spreading};
 pub use tally::Tally;

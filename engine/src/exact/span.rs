@@ -1,7 +1,7 @@
 //! Inversions within a span of places, in tables that fit the first cache (for bytes, the second).
 
 use super::amount::{Amount, Row, BELOW_16, LANES};
-use super::simd::Kernel;
+use crate::simd::Kernel;
 
 /// Places of a span: they are numbered by 16 bits.
 pub const SPAN: usize = 1 << 16;

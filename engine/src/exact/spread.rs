@@ -1,8 +1,8 @@
 //! Inversions between spans of places; and the reads, spread over the spans of the reads before them.
 
 use super::amount::{Amount, Row, LANES};
-use super::simd::Kernel;
 use super::span::SPAN;
+use crate::simd::Kernel;
 
 /// A read: where its block was read before, and what was read since then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

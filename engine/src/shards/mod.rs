@@ -29,14 +29,13 @@ mod survey;
 
 use std::collections::BinaryHeap;
 use std::hint::black_box;
-use std::sync::mpsc::sync_channel;
-use std::thread;
 
 use crate::hash::Numbers;
+use crate::simd::Level;
 pub use estimate::{Earlier, Estimate, Sample};
 use histogram::Histogram;
 use recency::Recency;
-use sift::sift;
+use sift::Sift;
 pub use sift::{group, hash};
 pub use survey::{ObjectSurvey, Survey, Surveyor};
 
@@ -44,8 +43,6 @@ pub use survey::{ObjectSurvey, Survey, Surveyor};
 pub const GROUPS: usize = 16;
 /// Sampled reads that are counted in one go.
 const CHUNK: usize = 1024;
-/// Reads that a thread sifts for another, many enough that the other hardly waits.
-const PART: usize = 1 << 18;
 /// How much is sampled: the rate falls to `rate` while there are more than `blocks` blocks in the sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size {
@@ -69,6 +66,7 @@ impl Size {
 
 /// Takes reads as they come; its memory grows with the sampled blocks only.
 pub struct Sampler {
+    level: Level,
     /// A block with a hash of at most this is sampled.
     last: u64,
     /// That won't fall below this, nor while the sample has no more blocks than `most`.
@@ -112,6 +110,7 @@ impl Sampler {
         // The cast stops at the largest number, which is the rate 1.
         let least = (size.rate * 2f64.powi(64)) as u64;
         Self {
+            level: Level::best(),
             last: if size.blocks == 0 { least } else { u64::MAX },
             least,
             most: size.blocks,
@@ -143,30 +142,15 @@ impl Sampler {
         }
     }
 
-    /// Reads blocks that are known by numbers, all of one size. At a fixed rate another thread sifts them.
+    /// Reads blocks that are known by numbers, all of one size.
     pub fn read_all(&mut self, blocks: &[u64], size: u32) {
         self.references += blocks.len() as u64;
         let mut kept = Vec::new();
-        if self.last != self.least || blocks.len() < 2 * PART {
-            // In small parts, since at a fixed size the rate falls meanwhile.
-            for part in blocks.chunks(4 * CHUNK) {
-                sift(part, self.last, &mut kept);
-                kept.drain(..).for_each(|hash| self.hold(hash, size, 0));
-            }
-            return;
+        // In small parts, since at a fixed size the rate falls meanwhile.
+        for part in blocks.chunks(4 * CHUNK) {
+            self.level.run(Sift { blocks: part, last: self.last, kept: &mut kept });
+            kept.drain(..).for_each(|hash| self.hold(hash, size, 0));
         }
-        let last = self.last;
-        thread::scope(|scope| {
-            let (sifted, to_count) = sync_channel(4);
-            scope.spawn(move || {
-                for part in blocks.chunks(PART) {
-                    let mut kept = Vec::new();
-                    sift(part, last, &mut kept);
-                    sifted.send(kept).expect("the other end takes all");
-                }
-            });
-            to_count.into_iter().flatten().for_each(|hash| self.hold(hash, size, 0));
-        });
     }
 
     #[inline]

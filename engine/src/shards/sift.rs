@@ -1,9 +1,12 @@
 //! Which blocks are sampled: that alone is done for every read.
 
 use super::GROUPS;
+use crate::simd::Kernel;
 
 /// Reads that are looked at in one loop.
 const CHUNK: usize = 1024;
+/// Blocks whose hashes are looked at together: one register of AVX-512, two of AVX2.
+const LANES: usize = 8;
 
 /// The hash by which blocks are sampled: SplitMix64's finaliser (Stafford's mix 13) but for its last step, which mixes
 /// low bits that aren't looked at. It has no seed, so that the same trace gives the same figures, and different blocks
@@ -21,38 +24,55 @@ pub fn group(hash: u64) -> usize {
     (hash >> 28) as usize % GROUPS
 }
 
-/// Adds the hashes of those blocks that are sampled.
-pub(super) fn sift(blocks: &[u64], last: u64, kept: &mut Vec<u64>) {
-    let mut held = [0; CHUNK];
-    for chunk in blocks.chunks(CHUNK) {
-        let mut count = 0;
-        // Written in any case, and kept if the count goes on: a branch would be guessed wrong too often.
-        let mut hold = |block: &u64| {
-            let hash = hash(*block);
-            held[count % CHUNK] = hash;
-            count += usize::from(hash <= last);
-        };
-        // In eights, so that the loop costs little beside its work.
-        let mut eights = chunk.chunks_exact(8);
-        eights.by_ref().for_each(|eight| eight.iter().for_each(&mut hold));
-        eights.remainder().iter().for_each(hold);
-        kept.extend_from_slice(&held[..count]);
+/// Finds the sampled ones of some blocks, and adds their hashes.
+pub(super) struct Sift<'a> {
+    pub blocks: &'a [u64],
+    pub last: u64,
+    pub kept: &'a mut Vec<u64>,
+}
+
+impl Kernel for Sift<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { blocks, last, kept } = self;
+        let mut held = [0; CHUNK];
+        for chunk in blocks.chunks(CHUNK) {
+            let mut count = 0;
+            // Written in any case, and kept if the count goes on: a branch would be guessed wrong too often.
+            let mut hold = |hash: u64| {
+                held[count % CHUNK] = hash;
+                count += usize::from(hash <= last);
+            };
+            let mut eights = chunk.chunks_exact(LANES);
+            for eight in eights.by_ref() {
+                let hashes: [u64; LANES] = std::array::from_fn(|lane| hash(eight[lane]));
+                // Of a small sample, most often none.
+                if hashes.iter().fold(false, |any, hash| any | (*hash <= last)) {
+                    hashes.into_iter().for_each(&mut hold);
+                }
+            }
+            eights.remainder().iter().for_each(|block| hold(hash(*block)));
+            kept.extend_from_slice(&held[..count]);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Level;
 
     #[test]
     fn what_is_kept_is_in_order() {
         for length in [0, 1, 7, 8, 9, CHUNK, 3 * CHUNK + 13] {
             let blocks: Vec<u64> = (0..length as u64).map(|block| block << (block % 50)).collect();
             for last in [0, u64::MAX / 100, u64::MAX / 2, u64::MAX] {
-                let mut kept = Vec::new();
-                sift(&blocks, last, &mut kept);
                 let expected: Vec<u64> = blocks.iter().map(|block| hash(*block)).filter(|hash| *hash <= last).collect();
-                assert_eq!(kept, expected);
+                for level in Level::available() {
+                    let mut kept = Vec::new();
+                    level.run(Sift { blocks: &blocks, last, kept: &mut kept });
+                    assert_eq!(kept, expected);
+                }
             }
         }
     }

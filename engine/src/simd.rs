@@ -19,7 +19,7 @@ enum Features {
 }
 
 /// Work with its arguments. `run`, and what it calls, must be `#[inline(always)]`, to be compiled with the caller.
-pub(super) trait Kernel {
+pub(crate) trait Kernel {
     fn run(self);
 }
 
@@ -32,6 +32,7 @@ impl Level {
             levels.push(Self(Features::Avx2));
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
             {
                 levels.push(Self(Features::Avx512));
@@ -46,7 +47,7 @@ impl Level {
     }
 
     #[inline]
-    pub(super) fn run(self, kernel: impl Kernel) {
+    pub(crate) fn run(self, kernel: impl Kernel) {
         match self.0 {
             Features::Portable => kernel.run(),
             // SAFETY: only `available` makes these two, after it asked the processor.
@@ -65,7 +66,7 @@ fn avx2(kernel: impl Kernel) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi2,popcnt,avx512f,avx512bw,avx512vl")]
+#[target_feature(enable = "avx2,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
 fn avx512(kernel: impl Kernel) {
     kernel.run();
 }
