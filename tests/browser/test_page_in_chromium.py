@@ -138,7 +138,7 @@ def test_enter_opens_a_table_and_the_skip_link_goes_to_the_verdict(opened: Chrom
     assert opened.run("return document.activeElement.id") == "main"
 
 
-def test_it_prints_with_verdict_and_charts(opened: Chromium, tmp_path: Path) -> None:
+def test_it_prints_with_verdict_and_charts(opened: Chromium, page: Path, tmp_path: Path) -> None:
     opened.see("dark")
     printed = tmp_path / "report.pdf"
     printed.write_bytes(base64.b64decode(opened.cdp("Page.printToPDF", printBackground=True)["data"]))
@@ -149,6 +149,14 @@ def test_it_prints_with_verdict_and_charts(opened: Chromium, tmp_path: Path) -> 
     assert "size of the cache" in text  # the axis of the curve
     assert "Skip to the verdict" not in text
     assert "Drag to move" not in text
+    # Nothing is cut off at the paper's edge.
+    for reason in json.loads(page.with_suffix(".json").read_text())["verdict"]["reasons"]:
+        assert " ".join(reason.split()) in text
+    boxes = Local().run([found("pdftotext"), "-bbox", str(printed), "-"]).stdout
+    width = float(re.findall(r'<page width="([\d.]+)"', boxes)[0])
+    rights = [float(right) for right in re.findall(r'xMax="([\d.]+)"', boxes)]
+    assert len(rights) > 300
+    assert max(rights) <= width
 
 
 @pytest.mark.parametrize(("scheme", "palette"), [("light", LIGHT), ("dark", DARK)])
