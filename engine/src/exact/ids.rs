@@ -6,6 +6,7 @@
 use super::spread::Entry;
 use super::{in_parallel, Stretch};
 use crate::hash::FastMap;
+use crate::simd::{Kernel, Level};
 
 /// Reads of a chunk: a place within it has 16 bits, and its columns fit the second cache.
 pub const CHUNK: usize = 1 << 15;
@@ -36,9 +37,27 @@ fn inverse(factor: u64) -> u64 {
     (0..5).fold(factor, |found, _| found.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(found))))
 }
 
+/// Scrambles ids, and takes them apart: what tells a block from the others of its partition, and which that is.
+struct Scramble<'a> {
+    ids: &'a [u64],
+    keys: &'a mut [u32],
+    parts: &'a mut [u8],
+}
+
+impl Kernel for Scramble<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for ((id, key), part) in self.ids.iter().zip(self.keys).zip(self.parts) {
+            let mixed = scrambled(*id);
+            *key = mixed as u32;
+            *part = (mixed >> 32) as u8;
+        }
+    }
+}
+
 /// The reads of a trace, by the ids of their blocks.
-#[derive(Default)]
 pub struct Ids {
+    level: Level,
     chunks: Vec<Chunk>,
     reads: usize,
     large: FastMap<u64, u64>,
@@ -60,6 +79,17 @@ struct Chunk {
 }
 
 impl Ids {
+    pub fn new(level: Level) -> Self {
+        Self {
+            level,
+            chunks: Vec::new(),
+            reads: 0,
+            large: FastMap::default(),
+            taken: Vec::with_capacity(CHUNK),
+            keys: vec![0; CHUNK],
+        }
+    }
+
     /// Takes the next [`CHUNK`] reads; fewer only at the end.
     pub fn add(&mut self, ids: impl Iterator<Item = u64>) {
         self.taken.clear();
@@ -68,10 +98,9 @@ impl Ids {
         if self.taken.iter().fold(0, |any, id| any | id) >= LARGE {
             self.number_large();
         }
-        self.keys.clear();
-        self.keys.extend(self.taken.iter().map(|id| scrambled(*id) as u32));
-        let parts = self.taken.iter().map(|id| (scrambled(*id) >> 32) as u8).collect();
-        self.chunks.push(Chunk::new(&self.keys, parts));
+        let (keys, mut parts) = (&mut self.keys[..self.taken.len()], vec![0; self.taken.len()]);
+        self.level.run(Scramble { ids: &self.taken, keys, parts: &mut parts });
+        self.chunks.push(Chunk::new(keys, parts));
         self.reads += self.taken.len();
     }
 

@@ -196,10 +196,10 @@ mod tests {
         reads.iter().for_each(|block| times[*block as usize] += 1);
         // Small ones from 0, ones that go up to 2^64, and ones on both sides of where numbering begins.
         for id in [|n| n, |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15), |n| (1 << 39) - 1000 + n] {
-            for threads in [1, 3] {
+            for (threads, level) in Level::available().into_iter().flat_map(|level| [(1, level), (3, level)]) {
                 let taken = || {
-                    let mut ids = ids::Ids::default();
-                    let mut later = ids::Ids::default();
+                    let mut ids = ids::Ids::new(level);
+                    let mut later = ids::Ids::new(level);
                     for (at, chunk) in reads.chunks(ids::CHUNK).enumerate() {
                         let to = if at < 2 { &mut ids } else { &mut later };
                         to.add(chunk.iter().map(|n| id(u64::from(*n))));
