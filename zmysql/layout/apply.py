@@ -13,7 +13,7 @@ from zmysql.layout.plan import COMPLETE, CREATING
 from zmysql.platforms.device import UseKind
 from zmysql.platforms.system import system_of
 from zmysql.zfs.commands import destroy_pool
-from zmysql.zfs.read import STATE_MARK, read_guid, read_pool
+from zmysql.zfs.read import STATE_MARK, read_guid, read_pool, read_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,22 +143,21 @@ def _is_left_by_pool(use: Use, name: str) -> bool:
 
 
 def _read_back(host: Host, plan: Plan, *, creates: bool) -> tuple[Difference, ...]:
-    name = plan.wanted.name
-    actual = read_pool(host, name)
-    if actual is None:
+    name, now = plan.wanted.name, read_inventory(host)
+    pool = next((pool for pool in now.pools if pool.name == name), None)
+    if pool is None:
         return (Difference(name, "pool", "there", None),)
+    actual = read_properties(host, pool)
     if creates:
-        differences = compare(plan.wanted, actual, read_inventory(host))
+        differences = compare(plan.wanted, actual, now)
     else:
-        differences = (*compare_properties(plan.wanted, actual), *_not_added(host, plan))
+        differences = (*compare_properties(plan.wanted, actual), *_not_added(plan, now))
     state = state_of(actual)
     return differences if state == COMPLETE else (*differences, Difference(name, STATE_MARK, COMPLETE, state))
 
 
-def _not_added(host: Host, plan: Plan) -> tuple[Difference, ...]:
+def _not_added(plan: Plan, now: Inventory) -> tuple[Difference, ...]:
     """Give the disks that a plan was to add and that aren't in the pool."""
-    if not plan.devices:
-        return ()
-    name, now = plan.wanted.name, read_inventory(host)
+    name = plan.wanted.name
     added = {device.name for device in now.devices if any(use.pool == name for use in device.used_by)}
     return tuple(Difference(name, "disk", one.name, None) for one in plan.devices if one.name not in added)

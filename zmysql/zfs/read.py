@@ -43,8 +43,12 @@ def read_pool(host: Host, name: str) -> Pool | None:
     Raises ZfsMissing without ZFS.
     """
     pool = next((pool for pool in imported_pools(host) if pool.name == name), None)
-    if pool is None:
-        return None
+    return None if pool is None else read_properties(host, pool)
+
+
+def read_properties(host: Host, pool: Pool) -> Pool:
+    """Complete an imported pool, whose vdevs are known, with its GUID and all properties."""
+    name = pool.name
     # `all`, since a version of ZFS that doesn't know one of the names would give none of them.
     zpool_get = _zfs(host, ("zpool", "get", "-Hp", *_COLUMNS, "all", name)).stdout
     zfs_get = _zfs(host, ("zfs", "get", "-Hpr", "-t", "filesystem,volume", *_COLUMNS, "all", name)).stdout
