@@ -2,16 +2,18 @@
 //!
 //! # The error
 //!
-//! The groups of a sample are samples themselves, and nearly independent. So the spread of their curves gives the
-//! standard error of their mean (random groups: Wolter, Introduction to Variance Estimation, 2nd ed., ch. 2). The
-//! whole sample's bias is estimated from them as well: what a sample blurs is in inverse proportion to its rate, so
-//! the groups are off by [`GROUPS`] times as much (Quenouille 1956). Where all blocks are sampled there is no error,
-//! hence the finite population correction. No group sees what is finer than the sample: below [`UNRESOLVED`] sampled
-//! blocks all that is known is that a smaller cache hits no more than a larger one, and the error says so.
+//! Which blocks are in the sample makes two errors. How often they are read: the groups are samples themselves, and
+//! nearly independent, so that the spread of their misses gives the standard error of their mean (random groups: Wolter,
+//! Introduction to Variance Estimation, 2nd ed., ch. 2). And how many of them are read between two reads of another: a
+//! distance of n sampled blocks is off by its nth part times the root of n, the standard deviation of a Poisson
+//! variable. So a point of the curve may in truth be that of a cache as much smaller or larger; half the difference of
+//! these two is a standard error, and that of their mean from the point between them a bias. Where all blocks are
+//! sampled there is no error, hence the finite population correction. Below [`UNRESOLVED`] sampled blocks all that is
+//! known is that a smaller cache hits no more than a larger one, and the error says so.
 //!
 //! How many blocks there are is estimated by Horvitz and Thompson's sum over the sample (1952), whose variance is known.
 
-use super::{Sampled, Stack, GROUPS};
+use super::{Sampled, Tally, GROUPS};
 
 /// A distance of fewer sampled blocks is too rough an estimate.
 const UNRESOLVED: f64 = 8.0;
@@ -37,8 +39,7 @@ pub struct Sample {
     pub rate: f64,
     /// Where the reads given in were a sample already, what is known of that.
     pub earlier: Option<Earlier>,
-    pub(super) whole: Stack,
-    pub(super) groups: [Stack; GROUPS],
+    pub(super) groups: [Tally; GROUPS],
 }
 
 /// An earlier sampling, by another hash.
@@ -56,22 +57,24 @@ impl Sample {
     /// sampling, the sizes are those of a cache of its blocks.
     pub fn miss_ratios(&self, sizes: &[u64]) -> Vec<Estimate> {
         let references = self.references as f64;
-        let whole = self.whole.misses(sizes);
         let groups: Vec<Vec<f64>> = self.groups.iter().map(|group| group.misses(sizes)).collect();
+        let around = self.around(sizes).map(|sizes| self.misses(&sizes));
         let of_group: [f64; GROUPS] = std::array::from_fn(|group| match &self.earlier {
             Some(earlier) => (earlier.references[group] as f64).max(1.0),
             None => references / GROUPS as f64,
         });
         let (smallest, resolved) = (self.smallest_bytes(), self.resolved_bytes());
-        let unresolved_hits = 1.0 - (self.whole.misses(&[resolved])[0] / references).clamp(0.0, 1.0);
+        let unresolved_hits = 1.0 - (self.misses(&[resolved])[0] / references).clamp(0.0, 1.0);
         let unknown = self.unsampled() > 0.0 && self.groups.iter().any(|group| group.first_reads == 0.0);
         let estimate = |(at, size): (usize, &u64)| {
             if *size < smallest && !unknown {
                 return Estimate { value: 1.0, error: 0.0 };
             }
-            let value = (whole[at] / references).clamp(0.0, 1.0);
-            let error =
-                self.unsampled() * error_of(value, std::array::from_fn(|group| groups[group][at] / of_group[group]));
+            let value = (groups.iter().map(|group| group[at]).sum::<f64>() / references).clamp(0.0, 1.0);
+            let spread = variance_of_mean(std::array::from_fn(|group| groups[group][at] / of_group[group]));
+            let [more, fewer] = [0, 1].map(|side| (around[side][at] / references).clamp(0.0, 1.0));
+            let (blur, bias) = ((more - fewer) / 2.0, (more + fewer) / 2.0 - value);
+            let error = self.unsampled() * (spread + blur * blur + bias * bias).sqrt();
             let least = if unknown {
                 1.0
             } else if *size < resolved {
@@ -82,6 +85,25 @@ impl Sample {
             Estimate { value, error: error.max(least) }
         };
         sizes.iter().enumerate().map(estimate).collect()
+    }
+
+    fn misses(&self, sizes: &[u64]) -> Vec<f64> {
+        let mut sums = vec![0.0; sizes.len()];
+        for group in &self.groups {
+            sums.iter_mut().zip(group.misses(sizes)).for_each(|(sum, misses)| *sum += misses);
+        }
+        sums
+    }
+
+    /// For each size, that of a cache which is smaller, and of one which is larger, by a standard deviation of how many
+    /// sampled blocks there are in it.
+    fn around(&self, sizes: &[u64]) -> [Vec<u64>; 2] {
+        let each = self.bytes_per_sampled();
+        let off = |size: u64| (size as f64 * each).sqrt() as u64;
+        [
+            sizes.iter().map(|size| size.saturating_sub(off(*size))).collect(),
+            sizes.iter().map(|size| size.saturating_add(off(*size))).collect(),
+        ]
     }
 
     /// The distinct blocks of the reads given in that fulfil a condition.
@@ -122,7 +144,8 @@ impl Sample {
 
     /// The longest distance of the sample, or None where no sampled block is read twice.
     pub fn flat_bytes(&self) -> Option<u64> {
-        self.whole.distances.longest().map(|distance| distance as u64)
+        let longest = self.groups.iter().filter_map(|group| group.distances.longest());
+        longest.reduce(f64::max).map(|distance| distance as u64)
     }
 
     /// Below this size of a cache the sample says nothing.
@@ -130,8 +153,13 @@ impl Sample {
         if self.unsampled() == 0.0 {
             return 0;
         }
+        (UNRESOLVED * self.bytes_per_sampled()) as u64
+    }
+
+    /// What a sampled block stands for.
+    fn bytes_per_sampled(&self) -> f64 {
         let sampled_bytes: u64 = self.blocks.iter().map(|(_, block)| u64::from(block.size)).sum();
-        (UNRESOLVED * sampled_bytes as f64 / self.blocks.len().max(1) as f64 / self.rate) as u64
+        sampled_bytes as f64 / self.blocks.len().max(1) as f64 / self.rate
     }
 
     fn smallest_bytes(&self) -> u64 {
@@ -145,13 +173,11 @@ impl Sample {
     }
 }
 
-/// The root of the variance and the squared bias of a figure, from the same figure of each group.
-fn error_of(whole: f64, groups: [f64; GROUPS]) -> f64 {
+/// The variance of the mean of a figure of each group.
+fn variance_of_mean(groups: [f64; GROUPS]) -> f64 {
     let count = GROUPS as f64;
     let mean = groups.iter().sum::<f64>() / count;
-    let variance = groups.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count * (count - 1.0));
-    let bias = (mean - whole) / (count - 1.0);
-    (variance + bias * bias).sqrt()
+    groups.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count * (count - 1.0))
 }
 
 #[cfg(test)]
@@ -160,11 +186,20 @@ mod tests {
     use crate::shards::{group, hash, Sampler, Size};
 
     #[test]
-    fn the_error_is_the_root_of_variance_and_squared_bias() {
+    fn a_mean_of_groups_varies_less_than_they_do() {
         let spread = std::array::from_fn(|group| if group % 2 == 0 { 0.4 } else { 0.6 });
-        let of_mean = (16.0 * 0.01 / (16.0 * 15.0f64)).sqrt();
-        assert!((error_of(0.5, spread) - of_mean).abs() < 1e-12);
-        assert!((error_of(0.2, [0.5; GROUPS]) - 0.3 / 15.0).abs() < 1e-12);
+        assert!((variance_of_mean(spread) - 16.0 * 0.01 / (16.0 * 15.0)).abs() < 1e-12);
+        assert_eq!(variance_of_mean([0.5; GROUPS]), 0.0);
+    }
+
+    #[test]
+    fn at_a_step_of_the_curve_the_error_is_half_the_step() {
+        // A loop over 100,000 blocks, of which a thousand or so are sampled: it hits all or nothing.
+        let mut sampler = Sampler::new(Size::rate(0.01));
+        (0..300_000u64).for_each(|read| sampler.read(hash(read % 100_000), 1, 0));
+        let found = sampler.finish().miss_ratios(&[80_000, 100_000, 120_000]);
+        let errors: Vec<f64> = found.iter().map(|one| one.error).collect();
+        assert!(errors[1] > 0.3 && errors[0] < 0.03 && errors[2] < 0.03, "{errors:?}");
     }
 
     #[test]
@@ -186,6 +221,6 @@ mod tests {
         let whole = 3200.0 / references.iter().sum::<u64>() as f64;
         let ratios = std::array::from_fn(|group| f64::from(blocks[group]) / references[group] as f64);
         assert!((found.value - whole).abs() < 1e-12);
-        assert!((found.error - 0.99f64.sqrt() * error_of(whole, ratios)).abs() < 1e-12);
+        assert!((found.error - 0.99f64.sqrt() * variance_of_mean(ratios).sqrt()).abs() < 1e-12);
     }
 }

@@ -18,8 +18,8 @@
 //! SHARDS-adj adds the difference to the shortest distances, where hot blocks would be. Said otherwise: the misses of
 //! the sample, over the rate, estimate the misses, and the reads are counted, not estimated.
 //!
-//! The sample also falls into [`GROUPS`] smaller ones by other bits of the hash, each with a stack and a histogram of
-//! its own; from their spread comes the [`Estimate`]'s error.
+//! The sampled blocks also fall into [`GROUPS`] by other bits of the hash, each with a histogram of its own; from their
+//! spread comes part of the [`Estimate`]'s error.
 
 mod estimate;
 mod histogram;
@@ -29,20 +29,24 @@ mod survey;
 
 use std::collections::BinaryHeap;
 use std::hint::black_box;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 use crate::hash::Numbers;
 use crate::simd::Level;
 pub use estimate::{Earlier, Estimate, Sample};
 use histogram::Histogram;
 use recency::Recency;
-use sift::Sift;
+pub use sift::Sieve;
 pub use sift::{group, hash};
 pub use survey::{ObjectSurvey, Survey, Surveyor};
 
-/// Samples that the sample is divided into.
+/// Groups of the sampled blocks.
 pub const GROUPS: usize = 16;
 /// Sampled reads that are counted in one go.
 const CHUNK: usize = 1024;
+/// Reads that a thread sifts for another, many enough that the other hardly waits.
+const PART: usize = 1 << 17;
 /// How much is sampled: the rate falls to `rate` while there are more than `blocks` blocks in the sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size {
@@ -78,14 +82,14 @@ pub struct Sampler {
     /// By number; those of blocks that left are given again.
     blocks: Vec<Block>,
     free: Vec<u32>,
-    whole: Stack,
-    groups: [Stack; GROUPS],
+    recency: Recency,
+    groups: [Tally; GROUPS],
     references: u64,
     sampled: u64,
     /// Sampled reads that aren't counted yet: hashes with sizes and tags, then numbers, then distances.
     batch: Vec<(u64, u32, u32)>,
     numbers: Vec<u32>,
-    distances: Vec<(usize, f64, f64)>,
+    distances: Vec<(usize, f64)>,
 }
 
 /// A block of the sample.
@@ -93,14 +97,13 @@ pub struct Sampler {
 struct Block {
     hash: u64,
     sampled: Sampled,
-    /// Where it is in the whole sample's order, and in its group's.
-    slots: [u32; 2],
+    /// Where it is in the order of the last reads.
+    slot: u32,
 }
 
-/// A sample's order and what was found in it: the weights of distances, and of first reads.
+/// What was found of a group: the weights of distances, and of first reads.
 #[derive(Default)]
-struct Stack {
-    recency: Recency,
+struct Tally {
     distances: Histogram,
     first_reads: f64,
 }
@@ -118,7 +121,7 @@ impl Sampler {
             number_of: Numbers::default(),
             blocks: Vec::new(),
             free: Vec::new(),
-            whole: Stack::default(),
+            recency: Recency::default(),
             groups: Default::default(),
             references: 0,
             sampled: 0,
@@ -142,15 +145,40 @@ impl Sampler {
         }
     }
 
-    /// Reads blocks that are known by numbers, all of one size.
+    /// Reads blocks that are known by numbers, all of one size. At a fixed rate another thread sifts them.
     pub fn read_all(&mut self, blocks: &[u64], size: u32) {
-        self.references += blocks.len() as u64;
-        let mut kept = Vec::new();
-        // In small parts, since at a fixed size the rate falls meanwhile.
-        for part in blocks.chunks(4 * CHUNK) {
-            self.level.run(Sift { blocks: part, last: self.last, kept: &mut kept });
-            kept.drain(..).for_each(|hash| self.hold(hash, size, 0));
-        }
+        let Some(sieve) = self.sieve().filter(|_| blocks.len() >= 2 * PART) else {
+            let mut kept = Vec::new();
+            // In small parts, since at a fixed size the rate falls meanwhile.
+            for part in blocks.chunks(4 * CHUNK) {
+                Sieve { level: self.level, last: self.last }.sift(part, &mut kept);
+                self.read_sifted(part.len(), &kept, size);
+                kept.clear();
+            }
+            return;
+        };
+        thread::scope(|scope| {
+            let (sifted, to_count) = sync_channel(4);
+            scope.spawn(move || {
+                for part in blocks.chunks(PART) {
+                    let mut kept = Vec::new();
+                    sieve.sift(part, &mut kept);
+                    sifted.send((part.len(), kept)).expect("the other end takes all");
+                }
+            });
+            to_count.into_iter().for_each(|(reads, kept)| self.read_sifted(reads, &kept, size));
+        });
+    }
+
+    /// What takes the sampled blocks out of others, in any thread; None where the rate may still fall.
+    pub fn sieve(&self) -> Option<Sieve> {
+        (self.last == self.least).then_some(Sieve { level: self.level, last: self.last })
+    }
+
+    /// Reads blocks, all of one size, of which some are sampled: those that a sieve found, by their hashes.
+    pub fn read_sifted(&mut self, reads: usize, hashes: &[u64], size: u32) {
+        self.references += reads as u64;
+        hashes.iter().for_each(|hash| self.hold(*hash, size, 0));
     }
 
     #[inline]
@@ -167,10 +195,8 @@ impl Sampler {
         let last = self.last;
         self.batch.retain(|(hash, ..)| *hash <= last);
         self.number_batch();
-        let touched = self.batch.iter().zip(&self.numbers).fold(0, |all, ((hash, ..), number)| {
-            let [slot, in_group] = self.blocks[*number as usize].slots;
-            all ^ self.whole.recency.touch(slot) ^ self.groups[group(*hash)].recency.touch(in_group)
-        });
+        let touched =
+            self.numbers.iter().fold(0, |all, number| all ^ self.recency.touch(self.blocks[*number as usize].slot));
         black_box(touched);
         self.sampled += self.batch.len() as u64;
         let weight = 1.0 / self.rate();
@@ -180,23 +206,17 @@ impl Sampler {
             known.reads = known.reads.saturating_add(1);
             if known.reads == 1 {
                 (known.size, known.tag) = (size, tag);
-                self.whole.first_reads += weight;
                 self.groups[group].first_reads += weight;
             } else {
                 let own = known.size;
                 known.size = size.max(own);
-                let above = self.whole.recency.take::<0>(number, &self.blocks);
-                let in_group = self.groups[group].recency.take::<1>(number, &self.blocks);
-                let distance = |above, weight| f64::from(own) + above as f64 * weight;
-                let distances = (distance(above, weight), distance(in_group, weight * GROUPS as f64));
-                self.distances.push((group, distances.0, distances.1));
+                let above = self.recency.take(number, &self.blocks);
+                self.distances.push((group, f64::from(own) + above as f64 * weight));
             }
-            self.whole.recency.push::<0>(number, &mut self.blocks);
-            self.groups[group].recency.push::<1>(number, &mut self.blocks);
+            self.recency.push(number, &mut self.blocks);
         }
-        for (group, distance, in_group) in self.distances.drain(..) {
-            self.whole.distances.add(distance, weight);
-            self.groups[group].distances.add(in_group, weight);
+        for (group, distance) in self.distances.drain(..) {
+            self.groups[group].distances.add(distance, weight);
         }
         while self.largest.len() > self.most && self.last > self.least {
             self.drop_largest();
@@ -234,8 +254,7 @@ impl Sampler {
         let blocks = &self.blocks;
         let number = self.number_of.number(hash, u32::MAX - 1, |number| blocks[number as usize].hash == hash);
         self.number_of.remove(number, |number| blocks[number as usize].hash);
-        self.whole.recency.take::<0>(number, blocks);
-        self.groups[group(hash)].recency.take::<1>(number, blocks);
+        self.recency.take(number, blocks);
         self.free.push(number);
     }
 
@@ -251,13 +270,12 @@ impl Sampler {
             sampled: self.sampled,
             rate,
             earlier: None,
-            whole: self.whole,
             groups: self.groups,
         }
     }
 }
 
-impl Stack {
+impl Tally {
     fn misses(&self, sizes: &[u64]) -> Vec<f64> {
         self.distances.above(sizes).into_iter().map(|above| above + self.first_reads).collect()
     }

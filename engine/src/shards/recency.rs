@@ -5,8 +5,7 @@ use super::Block;
 /// Slots whose bytes are one sum.
 const GROUP: usize = 32;
 
-/// The sizes of blocks in the order of their last read. Which slot a block has is kept with the block: there are two
-/// orders, and `ORDER` is which of its slots is meant.
+/// The sizes of blocks in the order of their last read. Which slot a block has is kept with the block.
 #[derive(Default)]
 pub struct Recency {
     /// For each slot: the size of its block, 0 once the block was read again later or has left.
@@ -20,12 +19,12 @@ pub struct Recency {
 
 impl Recency {
     /// Puts a block on top that isn't in the order.
-    pub fn push<const ORDER: usize>(&mut self, number: u32, blocks: &mut [Block]) {
+    pub fn push(&mut self, number: u32, blocks: &mut [Block]) {
         if self.sizes.len() == self.sizes.capacity() {
-            self.squeeze::<ORDER>(blocks);
+            self.squeeze(blocks);
         }
         let block = &mut blocks[number as usize];
-        block.slots[ORDER] = self.sizes.len() as u32;
+        block.slot = self.sizes.len() as u32;
         self.sizes.push(block.sampled.size);
         self.blocks.push(number);
         self.total_bytes += u64::from(block.sampled.size);
@@ -35,8 +34,8 @@ impl Recency {
     }
 
     /// Takes a block out, and gives the bytes of the blocks that were read after it.
-    pub fn take<const ORDER: usize>(&mut self, number: u32, blocks: &[Block]) -> u64 {
-        let slot = blocks[number as usize].slots[ORDER] as usize;
+    pub fn take(&mut self, number: u32, blocks: &[Block]) -> u64 {
+        let slot = blocks[number as usize].slot as usize;
         let above = self.total_bytes - self.bytes_up_to(slot);
         let size = u64::from(std::mem::replace(&mut self.sizes[slot], 0));
         self.total_bytes -= size;
@@ -77,13 +76,13 @@ impl Recency {
     }
 
     /// Moves the blocks to the first slots, in the same order, and makes at least as many slots free.
-    fn squeeze<const ORDER: usize>(&mut self, blocks: &mut [Block]) {
+    fn squeeze(&mut self, blocks: &mut [Block]) {
         let mut kept = 0;
         for slot in 0..self.sizes.len() {
             if self.sizes[slot] != 0 {
                 self.sizes[kept] = self.sizes[slot];
                 self.blocks[kept] = self.blocks[slot];
-                blocks[self.blocks[kept] as usize].slots[ORDER] = kept as u32;
+                blocks[self.blocks[kept] as usize].slot = kept as u32;
                 kept += 1;
             }
         }
@@ -114,12 +113,12 @@ mod tests {
             if let Some(at) = stack.iter().position(|entry| entry.0 == number) {
                 let above = stack.drain(at..).skip(1).collect::<Vec<_>>();
                 let expected = above.iter().map(|entry| u64::from(entry.1)).sum::<u64>();
-                assert_eq!(recency.take::<1>(number, &blocks), expected);
+                assert_eq!(recency.take(number, &blocks), expected);
                 stack.extend(above);
             }
             if random >> 60 != 0 {
                 blocks[number as usize].sampled.size = size;
-                recency.push::<1>(number, &mut blocks);
+                recency.push(number, &mut blocks);
                 stack.push((number, size));
             }
         }

@@ -1,7 +1,7 @@
 //! Which blocks are sampled: that alone is done for every read.
 
 use super::GROUPS;
-use crate::simd::Kernel;
+use crate::simd::{Kernel, Level};
 
 /// Reads that are looked at in one loop.
 const CHUNK: usize = 1024;
@@ -24,11 +24,24 @@ pub fn group(hash: u64) -> usize {
     (hash >> 28) as usize % GROUPS
 }
 
-/// Finds the sampled ones of some blocks, and adds their hashes.
-pub(super) struct Sift<'a> {
-    pub blocks: &'a [u64],
-    pub last: u64,
-    pub kept: &'a mut Vec<u64>,
+/// Takes the sampled blocks out of others.
+#[derive(Clone, Copy)]
+pub struct Sieve {
+    pub(super) level: Level,
+    pub(super) last: u64,
+}
+
+impl Sieve {
+    /// Adds the hashes of the sampled ones of some blocks.
+    pub fn sift(&self, blocks: &[u64], kept: &mut Vec<u64>) {
+        self.level.run(Sift { blocks, last: self.last, kept });
+    }
+}
+
+struct Sift<'a> {
+    blocks: &'a [u64],
+    last: u64,
+    kept: &'a mut Vec<u64>,
 }
 
 impl Kernel for Sift<'_> {
@@ -60,7 +73,6 @@ impl Kernel for Sift<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::Level;
 
     #[test]
     fn what_is_kept_is_in_order() {
@@ -70,7 +82,7 @@ mod tests {
                 let expected: Vec<u64> = blocks.iter().map(|block| hash(*block)).filter(|hash| *hash <= last).collect();
                 for level in Level::available() {
                     let mut kept = Vec::new();
-                    level.run(Sift { blocks: &blocks, last, kept: &mut kept });
+                    Sieve { level, last }.sift(&blocks, &mut kept);
                     assert_eq!(kept, expected);
                 }
             }

@@ -92,6 +92,17 @@ fn counts_of_blocks_are_near() {
 }
 
 #[test]
+fn sifting_in_another_thread_changes_nothing() {
+    let reads = reads(3 * PART + 5, 50_000.0, 2, 7);
+    let mut sampler = Sampler::new(Size::rate(0.02));
+    sampler.read_all(&reads, SIZE);
+    let (at_once, in_parts) = (sampler.finish(), sample(&reads, Size::rate(0.02)));
+    let sizes = sizes_up_to(50_000);
+    assert_eq!(at_once.miss_ratios(&sizes), in_parts.miss_ratios(&sizes));
+    assert_eq!((at_once.sampled, at_once.references), (in_parts.sampled, in_parts.references));
+}
+
+#[test]
 fn a_fixed_size_is_kept() {
     let mut sampler = Sampler::new(Size::blocks(100));
     for read in 0..100_000 {
