@@ -126,7 +126,7 @@ fn main() -> io::Result<()> {
             generate(kind, references, |block| {
                 count(block);
                 at += 1;
-                writeln!(out, "{} 1 2 0 {block} 16384 miss", at * 1000)
+                writeln!(out, "{} 1 2 0 {block} 16384 miss", at * 10_000)
             })?;
             out.finish()?;
         }

@@ -1,13 +1,13 @@
 """Runs every measurement; the exit status is 1 when a limit is missed.
 
-usage: python -m bench [engine] [exact] [discovery] [creating] [simulation] [parsing] [shards]
+usage: python -m bench [engine] [exact] [discovery] [creating] [simulation] [parsing] [shards] [report]
 """
 
 from __future__ import annotations
 
 import sys
 
-from bench import creating, discovery, engine, exact, parsing, shards, simulation
+from bench import creating, discovery, engine, exact, parsing, report, shards, simulation
 from zmysql.errors import ZmysqlError
 
 ALL = {
@@ -18,6 +18,7 @@ ALL = {
     "simulation": simulation.run,
     "parsing": parsing.run,
     "shards": shards.run,
+    "report": report.run,
 }
 
 if __name__ == "__main__":

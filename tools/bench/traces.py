@@ -47,7 +47,7 @@ def traces(references: int = REFERENCES, kinds: tuple[str, ...] = KINDS) -> tupl
 
 
 def text_trace(kind: str, references: int) -> Path:
-    """Give a trace in zmysql's own format, with blocks of 16 KiB and a read each microsecond."""
+    """Give a trace in zmysql's own format, with blocks of 16 KiB and a read each ten microseconds."""
     return _made(kind, references, "trace.gz")[0]
 
 
