@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import statistics
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.libcachesim import Tools, tools
@@ -108,16 +109,32 @@ def _counts(trace: Trace, peer: Tools, ours: str, runs: int) -> bool:
     return ratio >= LEAST_COUNTS_RATIO
 
 
-def _growth(ours: str, references: int) -> None:
-    """Print how the time of a reference grows with their number."""
+def _growth(ours: str, references: int) -> list[tuple[str, int, float]]:
+    """Print how the time of a reference grows with their number; give (trace, references, seconds of the processor)."""
+    found = []
     for kind in KINDS:
         said = []
-        for count in GROWTH:
-            if count <= 5 * references:
-                trace = traces(count, (kind,))[0]
-                took = _median([measured((ours, "curve", str(trace.oracle), "1", "best", "1")) for _ in range(3)])
-                said.append(f"{count / 1e6:g} M {took.cpu_s / count * 1e9:.1f} ns")
+        for count in (count for count in GROWTH if count <= 5 * references):
+            trace = traces(count, (kind,))[0]
+            took = _median([measured((ours, "curve", str(trace.oracle), "1", "best", "1")) for _ in range(3)])
+            said.append(f"{count / 1e6:g} M {took.cpu_s / count * 1e9:.1f} ns")
+            found.append((kind, count, took.cpu_s))
         print(f"exact curve, {kind:7} processor time a reference: {', '.join(said)}")
+    return found
+
+
+def draw_growth(out: Path) -> None:
+    """Measure the growth, and draw it on two logarithmic axes, where what is linear is a line at 45 degrees."""
+    import altair as alt  # noqa: PLC0415 - for the documentation's picture alone
+
+    rows = [
+        {"trace": kind, "references": count, "seconds": seconds}
+        for kind, count, seconds in _growth(str(example("exact")), REFERENCES)
+    ]
+    chart = alt.Chart(alt.InlineData(values=rows), width=420, height=280).mark_line(point=True)
+    seconds = alt.Y("seconds:Q", title="seconds of the processor").scale(type="log")
+    references = alt.X("references:Q", title="references").scale(type="log").axis(format="~s")
+    chart.encode(x=references, y=seconds, color="trace:N").save(str(out))
 
 
 def _median(took: Sequence[Took]) -> Took:
@@ -132,8 +149,12 @@ def _median(took: Sequence[Took]) -> Took:
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a million references, three runs")
-    quick = parser.parse_args().quick
-    measure(*((QUICK_REFERENCES, 3) if quick else (REFERENCES, RUNS)))
+    parser.add_argument("--growth", type=Path, metavar="OUT.svg", help="only how time grows, drawn")
+    given = parser.parse_args()
+    if given.growth:
+        draw_growth(given.growth)
+    else:
+        measure(*((QUICK_REFERENCES, 3) if given.quick else (REFERENCES, RUNS)))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,8 @@ def _report(references: int, most_s: float) -> bool:
         argv = (ZMYSQL, "locality", "report", path, "--json", "--html", str(page), "--overwrite", *SIZES)
         took = [measured(argv) for _ in range(RUNS[references])]
         page_bytes = page.stat().st_size
-    wall_s, cpu_s = (statistics.median(times) for times in zip(*((one.wall_s, one.cpu_s) for one in took), strict=True))
+    wall_s = statistics.median(one.wall_s for one in took)
+    cpu_s = statistics.median(one.cpu_s for one in took)
     print(
         f"a whole report of {references / 1e6:g} M reads: {wall_s:.1f} s (limit {most_s}), of the processor's time"
         f" {cpu_s:.1f} s, {format_size(took[0].peak_bytes)} of memory, a page of {format_size(page_bytes)}"
