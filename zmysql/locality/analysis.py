@@ -100,8 +100,8 @@ def analyse(path: Path, header: Header, question: Question) -> Analysis:
         recordsizes=by_recordsize,
         working_set=working_set(reads, header),
         options=found,
-        served=served | _by_case(outcomes, figures, header),
-        warm=_by_case(again, figures, header),
+        served=served | _by_case(outcomes, figures),
+        warm=_by_case(again, figures),
         outcomes=outcomes,
         simulated_share=share,
         read_bytes=read_bytes,
@@ -112,9 +112,9 @@ def _both(case: Case) -> int:
     return case.arc_bytes + case.l2arc_bytes
 
 
-def _by_case(outcomes: Iterable[Outcome], figures: Profile, header: Header) -> dict[Case, Served]:
+def _by_case(outcomes: Iterable[Outcome], figures: Profile) -> dict[Case, Served]:
     return {
-        Case(one.recordsize, one.arc_bytes, one.l2arc_bytes): _of_outcome(one, figures, header)
+        Case(one.recordsize, one.arc_bytes, one.l2arc_bytes): _of_outcome(one, figures)
         for one in outcomes
         if one.references
     }
@@ -154,8 +154,7 @@ def _simulated(
     return (*found, *simulate(reads, header, larger, parameters, replay=Replay(passes=passes)))
 
 
-def _of_outcome(found: Outcome, figures: Profile, header: Header) -> Served:
-    kept = sampling_ratio(header)
+def _of_outcome(found: Outcome, figures: Profile) -> Served:
     misses: dict[tuple[int, int], int] = {}
     for (objset, number, _), count in found.object_misses.items():
         misses[objset, number] = misses.get((objset, number), 0) + count
@@ -165,8 +164,8 @@ def _of_outcome(found: Outcome, figures: Profile, header: Header) -> Served:
         l2arc_hits=found.l2arc_hits,
         read_bytes=found.recordsize or figures.distinct_bytes / figures.distinct_blocks,
         span_s=figures.span_ns / 1e9,
-        header_bytes=round(found.l2arc_header_bytes / kept),
-        l2arc_written_bytes=round(found.l2arc_written_bytes / kept),
+        header_bytes=found.l2arc_header_bytes,
+        l2arc_written_bytes=found.l2arc_written_bytes,
         warmup_seconds=found.warmup_seconds,
         object_misses=misses,
         simulated=True,
