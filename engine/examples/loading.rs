@@ -18,5 +18,5 @@ fn main() {
     };
     timed("unpack", &|| copy(&mut unpack(File::open(&path).unwrap()).unwrap(), &mut sink()).unwrap() as usize);
     timed("parse", &|| read_file(&path, unfinished, |_| Ok(()), |_| true).unwrap() as usize);
-    timed("load", &|| Reads::load(&path, unfinished, |_| true).unwrap().blocks.len());
+    timed("load", &|| Reads::load(&path, unfinished, |_| true, |_| true).unwrap().blocks.len());
 }

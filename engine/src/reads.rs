@@ -13,6 +13,8 @@ use crate::trace::{read_file, Class, Expected, Record, TraceError};
 const BATCH: usize = 1024;
 /// Blocks that can be numbered; others of the engine's tables have no room for more.
 const MAX_BLOCKS: usize = 1 << 30;
+/// Reads whose places the analyses can number.
+const MAX_READS: usize = u32::MAX as usize - 1;
 
 /// A level of an object (a file, for level 0) of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +22,13 @@ pub struct Object {
     pub objset: u64,
     pub object: u64,
     pub level: u8,
+}
+
+impl Object {
+    /// That of a record.
+    pub fn of(record: &Record) -> Self {
+        Self { objset: record.objset, object: record.object, level: record.level }
+    }
 }
 
 /// A block of ZFS that was read.
@@ -44,10 +53,17 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// Reads a trace file; `go_on` is asked now and then with the number of records so far.
-    pub fn load(path: &Path, expected: Expected, go_on: impl FnMut(u64) -> bool) -> Result<Self, TraceError> {
+    /// Reads a trace file, and keeps the records that are wanted; `go_on` is asked now and then with the number of all
+    /// records so far.
+    pub fn load(
+        path: &Path,
+        expected: Expected,
+        mut wanted: impl FnMut(&Record) -> bool,
+        go_on: impl FnMut(u64) -> bool,
+    ) -> Result<Self, TraceError> {
         let mut loader = Loader::default();
-        read_file(path, expected, |record| loader.add(record), go_on)?;
+        let each = |record: &Record| if wanted(record) { loader.add(record) } else { Ok(()) };
+        read_file(path, expected, each, go_on)?;
         Ok(loader.finish())
     }
 }
@@ -69,7 +85,7 @@ pub struct Loader {
 
 impl Loader {
     pub fn add(&mut self, record: &Record) -> Result<(), TraceError> {
-        let object = Object { objset: record.objset, object: record.object, level: record.level };
+        let object = Object::of(record);
         let object = match self.last {
             Some((last, number)) if last == object => number,
             _ => self.number_of(object),
@@ -79,8 +95,8 @@ impl Loader {
         self.reads.class.push(record.class);
         if self.batch.len() == BATCH {
             self.number_batch();
-            if self.reads.blocks.len() > MAX_BLOCKS {
-                return Err(TraceError::TooManyBlocks);
+            if self.reads.blocks.len() > MAX_BLOCKS || self.reads.block.len() > MAX_READS {
+                return Err(TraceError::TooLong);
             }
         }
         Ok(())

@@ -101,10 +101,11 @@ class Reads:
     def objects(self) -> list[tuple[int, int, int]]:
         """Give (objset, object, level), numbered by their first read."""
 
-def load(path: PathLike[str], *, complete: bool, records: int | None) -> Reads:
+def load(path: PathLike[str], *, complete: bool, records: int | None, one_in: int = 1) -> Reads:
     """Read a trace file into memory: 13 bytes a read and 16 a distinct block.
 
-    Raises TraceUnreadable, whose text follows the file's name.
+    Of one in so many blocks all reads are kept, and none of the others; which blocks, the hash of `survey` decides.
+    There may be none. Raises TraceUnreadable, whose text follows the file's name.
     """
 
 def header(path: PathLike[str], most_bytes: int) -> bytes:
@@ -294,8 +295,14 @@ class Survey:
     def sizes(self) -> list[int]:
         """Give sizes at which to look: 0, eight for each doubling from `resolved_bytes` on, and `flat_bytes`."""
 
-    def miss_ratios(self, cache_bytes: list[int]) -> list[tuple[float, float]]:
-        """Estimate the miss ratios of LRU caches of these sizes in bytes, which rise; they start empty."""
+    def miss_ratios(self, cache_bytes: list[int], *, rate: float | None = None) -> list[tuple[float, float]]:
+        """Estimate the miss ratios of LRU caches of these sizes in bytes, which rise; they start empty.
+
+        With a `rate` below the sample's, the standard errors are those of a sample of only that share of the blocks.
+        """
+
+    def share(self, one_in: int) -> tuple[int, int]:
+        """Give the blocks and the reads that `load` would keep of one in so many; no more blocks than are sampled."""
 
 def survey(
     path: str | PathLike[str], *, complete: bool, records: int | None, rate: float, blocks: int, kept: float

@@ -1,12 +1,14 @@
 //! A trace that is kept in memory, for every analysis that looks at it more than once.
 
 use std::borrow::Cow;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
 use super::interrupted;
 use crate::reads::Reads;
+use crate::shards::Share;
 use crate::trace::Expected;
 
 #[pyclass(frozen, name = "Reads", module = "zmysql.locality._engine")]
@@ -24,10 +26,16 @@ impl PyReads {
 }
 
 #[pyfunction]
-#[pyo3(signature = (path, *, complete, records))]
-fn load(py: Python<'_>, path: PathBuf, complete: bool, records: Option<u64>) -> PyResult<PyReads> {
+#[pyo3(signature = (path, *, complete, records, one_in = NonZeroU64::MIN))]
+fn load(py: Python<'_>, path: PathBuf, complete: bool, records: Option<u64>, one_in: NonZeroU64) -> PyResult<PyReads> {
     let mut stopped = Ok(());
-    let loaded = py.detach(|| Reads::load(&path, Expected { complete, records }, |_| !interrupted(&mut stopped)));
+    let mut share = Share::one_in(one_in);
+    let expected = Expected { complete, records };
+    let go_on = |_| !interrupted(&mut stopped);
+    let loaded = py.detach(|| match one_in {
+        NonZeroU64::MIN => Reads::load(&path, expected, |_| true, go_on),
+        _ => Reads::load(&path, expected, |record| share.holds(record), go_on),
+    });
     stopped?;
     Ok(PyReads(loaded?))
 }

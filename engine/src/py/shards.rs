@@ -1,6 +1,7 @@
 //! The figures of a trace that is read once, with a sample of its blocks.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
@@ -84,8 +85,15 @@ impl PySurvey {
         self.0.sample.sizes()
     }
 
-    fn miss_ratios(&self, py: Python<'_>, cache_bytes: Vec<u64>) -> Vec<(f64, f64)> {
-        py.detach(|| self.0.sample.miss_ratios(&cache_bytes)).into_iter().map(pair).collect()
+    fn share(&self, one_in: NonZeroU64) -> (u64, u64) {
+        self.0.share(one_in)
+    }
+
+    #[pyo3(signature = (cache_bytes, *, rate = None))]
+    fn miss_ratios(&self, py: Python<'_>, cache_bytes: Vec<u64>, rate: Option<f64>) -> Vec<(f64, f64)> {
+        let sample = &self.0.sample;
+        let found = py.detach(|| sample.miss_ratios_at(&cache_bytes, rate.unwrap_or(sample.rate)));
+        found.into_iter().map(pair).collect()
     }
 }
 

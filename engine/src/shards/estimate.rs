@@ -56,16 +56,21 @@ impl Sample {
     /// The miss ratios of an LRU cache of each of these sizes in bytes, which rise; it starts empty. After an earlier
     /// sampling, the sizes are those of a cache of its blocks.
     pub fn miss_ratios(&self, sizes: &[u64]) -> Vec<Estimate> {
+        self.miss_ratios_at(sizes, self.rate)
+    }
+
+    /// The same, with the errors that a sample of a smaller share of the blocks would have: of at most `rate`.
+    pub fn miss_ratios_at(&self, sizes: &[u64], rate: f64) -> Vec<Estimate> {
         let references = self.references as f64;
         let groups: Vec<Vec<f64>> = self.groups.iter().map(|group| group.misses(sizes)).collect();
-        let around = self.around(sizes).map(|sizes| self.misses(&sizes));
+        let around = self.around(sizes, rate).map(|sizes| self.misses(&sizes));
         let of_group: [f64; GROUPS] = std::array::from_fn(|group| match &self.earlier {
             Some(earlier) => (earlier.references[group] as f64).max(1.0),
             None => references / GROUPS as f64,
         });
-        let (smallest, resolved) = (self.smallest_bytes(), self.resolved_bytes());
+        let (smallest, resolved, unsampled) = (self.smallest_bytes(), self.resolved_at(rate), self.unsampled(rate));
         let unresolved_hits = 1.0 - (self.misses(&[resolved])[0] / references).clamp(0.0, 1.0);
-        let unknown = self.unsampled() > 0.0 && self.groups.iter().any(|group| group.first_reads == 0.0);
+        let unknown = unsampled > 0.0 && self.groups.iter().any(|group| group.first_reads == 0.0);
         let estimate = |(at, size): (usize, &u64)| {
             if *size < smallest && !unknown {
                 return Estimate { value: 1.0, error: 0.0 };
@@ -74,7 +79,7 @@ impl Sample {
             let spread = variance_of_mean(std::array::from_fn(|group| groups[group][at] / of_group[group]));
             let [more, fewer] = [0, 1].map(|side| (around[side][at] / references).clamp(0.0, 1.0));
             let (blur, bias) = ((more - fewer) / 2.0, (more + fewer) / 2.0 - value);
-            let error = self.unsampled() * (spread + blur * blur + bias * bias).sqrt();
+            let error = unsampled * (spread * self.rate / rate + blur * blur + bias * bias).sqrt();
             let least = if unknown {
                 1.0
             } else if *size < resolved {
@@ -96,9 +101,9 @@ impl Sample {
     }
 
     /// For each size, that of a cache which is smaller, and of one which is larger, by a standard deviation of how many
-    /// sampled blocks there are in it.
-    fn around(&self, sizes: &[u64]) -> [Vec<u64>; 2] {
-        let each = self.bytes_per_sampled();
+    /// blocks of a sample of this rate there are in it.
+    fn around(&self, sizes: &[u64], rate: f64) -> [Vec<u64>; 2] {
+        let each = self.bytes_per_sampled(rate);
         let off = |size: u64| (size as f64 * each).sqrt() as u64;
         [
             sizes.iter().map(|size| size.saturating_sub(off(*size))).collect(),
@@ -150,25 +155,29 @@ impl Sample {
 
     /// Below this size of a cache the sample says nothing.
     pub fn resolved_bytes(&self) -> u64 {
-        if self.unsampled() == 0.0 {
-            return 0;
-        }
-        (UNRESOLVED * self.bytes_per_sampled()) as u64
+        self.resolved_at(self.rate)
     }
 
-    /// What a sampled block stands for.
-    fn bytes_per_sampled(&self) -> f64 {
+    fn resolved_at(&self, rate: f64) -> u64 {
+        if self.unsampled(rate) == 0.0 {
+            return 0;
+        }
+        (UNRESOLVED * self.bytes_per_sampled(rate)) as u64
+    }
+
+    /// What a block of a sample of this rate stands for.
+    fn bytes_per_sampled(&self, rate: f64) -> f64 {
         let sampled_bytes: u64 = self.blocks.iter().map(|(_, block)| u64::from(block.size)).sum();
-        sampled_bytes as f64 / self.blocks.len().max(1) as f64 / self.rate
+        sampled_bytes as f64 / self.blocks.len().max(1) as f64 / rate
     }
 
     fn smallest_bytes(&self) -> u64 {
         self.blocks.iter().map(|(_, block)| block.size.into()).min().unwrap_or(1)
     }
 
-    /// The root of the share of the blocks that aren't in the sample: the finite population correction.
-    fn unsampled(&self) -> f64 {
-        let rate = self.rate * self.earlier.map_or(1.0, |earlier| earlier.rate);
+    /// The root of the share of the blocks that aren't in a sample of this rate: the finite population correction.
+    fn unsampled(&self, rate: f64) -> f64 {
+        let rate = rate * self.earlier.map_or(1.0, |earlier| earlier.rate);
         (1.0 - rate).max(0.0).sqrt()
     }
 }
@@ -190,6 +199,16 @@ mod tests {
         let spread = std::array::from_fn(|group| if group % 2 == 0 { 0.4 } else { 0.6 });
         assert!((variance_of_mean(spread) - 16.0 * 0.01 / (16.0 * 15.0)).abs() < 1e-12);
         assert_eq!(variance_of_mean([0.5; GROUPS]), 0.0);
+    }
+
+    #[test]
+    fn a_thinner_sample_is_further_off_by_the_root_of_that() {
+        let mut sampler = Sampler::new(Size::rate(0.1));
+        (0..400_000u64).for_each(|read| sampler.read(hash(hash(read) % 40_000), 1, 0));
+        let sample = sampler.finish();
+        let [full, quarter] = [0.1, 0.025].map(|rate| sample.miss_ratios_at(&[20_000], rate)[0]);
+        let expected = 2.0 * full.error * (0.975f64 / 0.9).sqrt();
+        assert!(full.value == quarter.value && (quarter.error / expected - 1.0).abs() < 0.1, "{full:?} {quarter:?}");
     }
 
     #[test]

@@ -24,6 +24,7 @@
 mod estimate;
 mod histogram;
 mod recency;
+mod share;
 mod sift;
 mod survey;
 
@@ -37,6 +38,7 @@ use crate::simd::Level;
 pub use estimate::{Earlier, Estimate, Sample};
 use histogram::Histogram;
 use recency::Recency;
+pub use share::Share;
 pub use sift::Sieve;
 pub use sift::{group, hash};
 pub use survey::{ObjectSurvey, Survey, Surveyor};

@@ -1,6 +1,9 @@
 //! A trace read once, record by record: what is counted of all reads, and a sample of the blocks for the rest.
 
-use super::{group, hash, Earlier, Sample, Sampler, Size, GROUPS};
+use std::num::NonZeroU64;
+
+use super::share::{last_of, of_block, of_object};
+use super::{group, Earlier, Sample, Sampler, Size, GROUPS};
 use crate::hash::FastMap;
 use crate::reads::Object;
 use crate::trace::{Class, Record};
@@ -41,6 +44,16 @@ pub struct Survey {
     pub out_of_order: u64,
 }
 
+impl Survey {
+    /// The blocks of a [`Share`](super::Share) and their reads: of one in so many blocks, which are no more than were
+    /// sampled.
+    pub fn share(&self, one_in: NonZeroU64) -> (u64, u64) {
+        let last = last_of(one_in);
+        let held = self.sample.blocks.iter().filter(|(hash, _)| *hash <= last);
+        held.fold((0, 0), |(blocks, reads), (_, block)| (blocks + 1, reads + u64::from(block.reads)))
+    }
+}
+
 impl Surveyor {
     /// `kept` is the share of the blocks that the trace holds: 1 for all.
     pub fn new(size: Size, kept: f64) -> Self {
@@ -63,13 +76,13 @@ impl Surveyor {
         self.out_of_order += u64::from(record.time_ns < previous);
         self.times = Some([first.min(record.time_ns), record.time_ns, last.max(record.time_ns)]);
         self.classes[record.class as usize] += 1;
-        let object = Object { objset: record.objset, object: record.object, level: record.level };
+        let object = Object::of(record);
         let (number, of_object) = match self.last {
             Some((last, found)) if last == object => found,
             _ => self.object(object),
         };
         self.objects[number as usize].references += 1;
-        let hash = hash(record.blkid ^ of_object);
+        let hash = of_block(of_object, record.blkid);
         self.group_references[group(hash)] += 1;
         self.sampler.read(hash, record.size.get(), number);
     }
@@ -78,8 +91,7 @@ impl Surveyor {
         let objects = &mut self.objects;
         let found = *self.object_at.entry(object).or_insert_with(|| {
             objects.push(ObjectSurvey { object, references: 0, sampled_blocks: 0 });
-            let of_object = hash(hash(hash(object.objset) ^ object.object) ^ u64::from(object.level));
-            (objects.len() as u32 - 1, of_object)
+            (objects.len() as u32 - 1, of_object(&object))
         });
         self.last = Some((object, found));
         found

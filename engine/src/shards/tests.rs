@@ -76,6 +76,25 @@ fn a_sample_is_near_the_exact_curve_and_its_error_tells_how_near() {
 }
 
 #[test]
+fn the_error_of_a_thinner_sample_is_foretold() {
+    let sizes = sizes_up_to(20_000);
+    let foretold = |rate| {
+        let errors = (0..20).map(|seed| {
+            let sample = sample(&reads(60_000, 20_000.0, 2, seed), Size::rate(rate));
+            sample.miss_ratios_at(&sizes, 0.05).into_iter().map(|found| found.error).sum::<f64>()
+        });
+        errors.sum::<f64>() / 20.0 / sizes.len() as f64
+    };
+    let own = foretold(0.05);
+    for rate in [0.2, 1.0] {
+        assert!((foretold(rate) / own - 1.0).abs() < 0.1, "{} {own}", foretold(rate));
+    }
+    let whole = sample(&reads(60_000, 20_000.0, 2, 1), Size::rate(1.0));
+    let below_what_it_resolves = &whole.miss_ratios_at(&[u64::from(SIZE)], 0.05)[0];
+    assert!(below_what_it_resolves.error > 0.01);
+}
+
+#[test]
 fn counts_of_blocks_are_near() {
     let reads = reads(300_000, 100_000.0, 1, 3);
     let mut times = std::collections::HashMap::new();

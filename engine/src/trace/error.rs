@@ -20,8 +20,8 @@ pub enum TraceError {
     Miscounted { said: u64, found: u64 },
     /// No record at all.
     Empty,
-    /// More distinct blocks than the engine can number.
-    TooManyBlocks,
+    /// More reads or distinct blocks than the engine can number.
+    TooLong,
     /// The caller asked to stop.
     Stopped,
 }
@@ -48,9 +48,11 @@ impl fmt::Display for TraceError {
                 "holds {found} records where its header says {said}: copy it again from where it was recorded"
             ),
             Self::Empty => write!(out, "holds no records: record while mysqld reads, and for longer"),
-            Self::TooManyBlocks => {
-                write!(out, "reads more than 2^30 distinct blocks: judge a sample of it with --sample auto")
-            }
+            Self::TooLong => write!(
+                out,
+                "has 2^32 reads or more, or more than 2^30 distinct blocks: `zmysql locality report FILE --sample auto` \
+                 judges a sample of the blocks, and `zmysql trace cut` takes out a part"
+            ),
             Self::Stopped => write!(out, "was read in part only: the reading was stopped"),
         }
     }
