@@ -101,6 +101,7 @@ LOADS = {
     "sampled": Load(
         lambda chosen: _uniform(chosen, 20 * MIB, 30_000), replace(RECORDED, sampling="1/10"), ("--ram", "128M")
     ),
+    "share": Load(_two_tables, RECORDED, ("--sample", "2000", "--ram", "128M")),
     "imported": Load(
         lambda chosen: _uniform(chosen, 200 * MIB, 30_000),
         Header(complete=True, imported="old.csv"),

@@ -31,6 +31,7 @@ CHOICES = {
     "tables": "special-vdev",
     "database": "full-ssd",
     "sampled": "l2arc",
+    "share": "more-ram",
     "imported": "l2arc",
 }
 

@@ -95,6 +95,18 @@ def test_the_chosen_candidate_is_marked_in_the_table(full: str) -> None:
     assert "90\xa0min" in row
 
 
+def test_of_a_sample_it_says_of_what_and_gives_the_rates_of_the_whole() -> None:
+    sample = {"kept": "1/82", "records": 123_456_789, "kept_records": 1, "distinct_blocks": 1, "error": 0.01}
+    text = Page(render(full_report() | {"sampling": "1/820", "sample": sample})).text
+    assert "123,456,789 reads" in text
+    assert "sampling 1/820 of the blocks, 1/82 of those in the trace" in text
+    whole, part = (
+        render(full_report() | {"sampling": kept}).partition(">reads a second</th></tr>")[2] for kept in ("1/1", "1/5")
+    )
+    rates = [int(re.findall(r"<td>([0-9,]+)</td></tr>", page)[0].replace(",", "")) for page in (whole, part)]
+    assert rates[1] == pytest.approx(5 * rates[0], abs=5)
+
+
 def test_of_many_candidates_the_best_of_each_kind_is_shown_first() -> None:
     report = full_report()
     plain = report["candidates"][1]

@@ -10,12 +10,14 @@ from rich.console import Console
 
 from zmysql.cli import locality_reads
 from zmysql.cli.simulate import simulate_
-from zmysql.locality.analysis import analyse
+from zmysql.locality.analysis import analyse, cache_sizes
 from zmysql.locality.assessment import assess
 from zmysql.locality.candidates import Goal
 from zmysql.locality.catalogue import load_catalogue
 from zmysql.locality.options import Wishes
 from zmysql.locality.question import DISKS, READERS, Devices, ask
+from zmysql.locality.sampled import SampleSize, parse_sample
+from zmysql.locality.share import choose
 from zmysql.report.locality import as_json, for_terminal
 from zmysql.report.page.files import refuse_early, write
 from zmysql.trace.format import read_header
@@ -65,6 +67,12 @@ locality.add_command(simulate_)
 @click.option("--disk-latency", type=parse_duration, metavar="TIME", help="A record's read from disk.  [default: 7ms]")
 @click.option("--ssd-latency", type=parse_duration, metavar="TIME", help="One from the SSD.  [default: 0.2ms]")
 @click.option("--latency-ratio", type=float, metavar="R", help="Disk to SSD latency, in place of the two above.")
+@click.option(
+    "--sample",
+    type=parse_sample,
+    metavar="RATE|N|auto",
+    help="Analyse this share, such as 1%, or number of blocks.",
+)
 @click.option("--html", type=click.Path(path_type=Path), metavar="OUT", help="Write it as one page that works offline.")
 @click.option("--png", type=click.Path(path_type=Path), metavar="DIR", help="Write its charts as pictures for slides.")
 @click.option("--overwrite", is_flag=True, help="Replace what --html and --png write if it exists.")
@@ -85,6 +93,7 @@ def report(  # noqa: PLR0917 - click's parameters
     disk_latency: float | None,
     ssd_latency: float | None,
     latency_ratio: float | None,
+    sample: SampleSize | None,
     html: Path | None,
     png: Path | None,
     *,
@@ -106,7 +115,12 @@ def report(  # noqa: PLR0917 - click's parameters
         compressratio=compressratio,
         devices=Devices(disk, ssd, disk_latency, ssd_latency, latency_ratio, disks, readers),
     )
-    assessed = assess(file, header, analyse(file, header, question), question)
+    share = None if sample is None else choose(file, header, sample, cache_sizes(question))
+    if share is not None:
+        header = share.header_of(header)
+    elif sample is not None:
+        click.echo(f"zmysql: {file}: --sample would take all of its blocks, so that the figures are exact", err=True)
+    assessed = assess(file, header, analyse(file, header, question, share), question)
     if not header.complete:
         click.echo(f"zmysql: {file}: {assessed.warnings[0]}", err=True)
     write(as_json(assessed), html, png, overwrite=overwrite)

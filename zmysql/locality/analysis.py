@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zmysql.locality.candidates import Served
+from zmysql.locality.correction import Counted, corrected
 from zmysql.locality.objects import objects
 from zmysql.locality.options import Table, cases, larger_recordsizes, options
 from zmysql.locality.parameters import parameters_for
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from zmysql.locality._engine import Reads
+    from zmysql.locality.devices import DeviceModel
     from zmysql.locality.objects import Objects
     from zmysql.locality.options import Option
     from zmysql.locality.parameters import Parameters
     from zmysql.locality.profile import Profile
     from zmysql.locality.question import Question
+    from zmysql.locality.share import Share
     from zmysql.locality.simulation import Outcome
     from zmysql.locality.spatial import Recordsizes
     from zmysql.locality.windows import WorkingSet
@@ -44,7 +47,8 @@ class Analysis:
     `served` has the cases of `options`, in whole-trace counts of the file's records, with caches that start empty;
     `warm` has some of them in a second replay of the trace, on the caches that the first one left. `outcomes` are what
     was simulated, empty where the trace is too short for it, and `simulated_share` is the share of the records in it.
-    `read_bytes` are the distinct bytes that were read, real ones also of a sample.
+    `read_bytes` are the distinct bytes that were read, real ones also of a sample. `share` is what was looked at, None
+    for all of the trace; counts are then of one in so many of its records.
     """
 
     profile: Profile
@@ -57,59 +61,85 @@ class Analysis:
     outcomes: tuple[Outcome, ...]
     simulated_share: float
     read_bytes: int
+    share: Share | None = None
+
+    @property
+    def records(self) -> int:
+        """The records of the file, in the share or not."""
+        return self.share.whole.references if self.share else self.profile.references
 
 
-def analyse(path: Path, header: Header, question: Question) -> Analysis:
-    """Read a trace into memory, and look at it from all sides.
+def analyse(path: Path, header: Header, question: Question, share: Share | None = None) -> Analysis:
+    """Read a trace into memory, and look at it from all sides. With a share of its blocks the header is the share's.
 
     Raises ZmysqlError, with the file and the way out, where the trace can't be read or the engine isn't built.
     """
     arc_bytes, l2arc_bytes = question.caches.arc_bytes, question.caches.l2arc_bytes
-    disk, most_ram_bytes = question.rig.disk, question.rig.memory.most_bytes
-    plain = cases(options(arc_bytes, l2arc_bytes, question.wishes, most_ram_bytes=most_ram_bytes, read_bytes=1))
-    wanted = (*plain, Case(None, min(2 * arc_bytes, LARGEST_BYTES)))
-    reads = load(path, header)
-    figures = profile(reads, header, {size for case in wanted for size in (case.arc_bytes, _both(case))})
+    wanted = _wanted(question)
+    reads = load(path, header, share)
+    figures = profile(reads, header, cache_sizes(question))
     by_object = objects(reads, header, cache_bytes=arc_bytes)
     by_recordsize = recordsizes(reads, header, cache_bytes=_both(Case(None, arc_bytes, l2arc_bytes)))
     read_bytes = round(figures.distinct_bytes / sampling_ratio(header))
-    disk_times = {
-        one.recordsize: one.disk_reads * disk.latency_of(one.recordsize).mean_ns for one in by_recordsize.known
-    }
-    larger = larger_recordsizes(by_recordsize.own_recordsize, disk_times)
     long_enough = figures.span_ns >= SHORTEST_SIMULATED_NS
     found = options(
         arc_bytes,
         l2arc_bytes,
         question.wishes,
-        most_ram_bytes=most_ram_bytes,
+        most_ram_bytes=question.rig.memory.most_bytes,
         read_bytes=read_bytes,
-        recordsizes=larger if long_enough else (),
+        recordsizes=_larger(by_recordsize, question.rig.disk) if long_enough else (),
         tables=_tables(by_object, header),
     )
     sweep = (*cases(found), wanted[-1])
-    kept_warm = [case for case in sweep if case.l2arc_bytes in {0, l2arc_bytes}]
-    share = _share(len(reads), len(sweep) + 2 * len(kept_warm))
+    again = [case for case in sweep if case.l2arc_bytes in {0, l2arc_bytes}]
+    simulated = _share(len(reads), len(sweep) + 2 * len(again))
     parameters = replace(parameters_for(header.os, header.zfs), compressratio=question.compressratio)
-    outcomes = _simulated(reads, header, parameters, sweep, share, passes=1) if long_enough else ()
-    again = _simulated(reads, header, parameters, kept_warm, share, passes=2) if long_enough else ()
-    served = {case: _of_curve(case, figures, header) for case in wanted}
-    return Analysis(
+    counted = Counted(
         profile=figures,
         objects=by_object,
         recordsizes=by_recordsize,
         working_set=working_set(reads, header),
-        options=found,
-        served=served | _by_case(outcomes, figures),
-        warm=_by_case(again, figures),
-        outcomes=outcomes,
-        simulated_share=share,
-        read_bytes=read_bytes,
+        outcomes=_simulated(reads, header, parameters, sweep, simulated, passes=1) if long_enough else (),
+        warm=_simulated(reads, header, parameters, again, simulated, passes=2) if long_enough else (),
     )
+    counted = counted if share is None else corrected(counted, share, header)
+    served = {case: _of_curve(case, counted.profile, header) for case in wanted}
+    return Analysis(
+        profile=counted.profile,
+        objects=counted.objects,
+        recordsizes=counted.recordsizes,
+        working_set=counted.working_set,
+        options=found,
+        served=served | _by_case(counted.outcomes, counted.profile),
+        warm=_by_case(counted.warm, counted.profile),
+        outcomes=counted.outcomes,
+        simulated_share=simulated,
+        read_bytes=read_bytes,
+        share=share,
+    )
+
+
+def cache_sizes(question: Question) -> set[int]:
+    """Give the sizes of LRU caches, ARC alone and with L2ARC, whose hits a verdict needs."""
+    return {size for case in _wanted(question) for size in (case.arc_bytes, _both(case))}
+
+
+def _wanted(question: Question) -> tuple[Case, ...]:
+    """Give the cases that don't depend on the trace."""
+    arc_bytes, l2arc_bytes = question.caches.arc_bytes, question.caches.l2arc_bytes
+    most_ram_bytes = question.rig.memory.most_bytes
+    plain = cases(options(arc_bytes, l2arc_bytes, question.wishes, most_ram_bytes=most_ram_bytes, read_bytes=1))
+    return (*plain, Case(None, min(2 * arc_bytes, LARGEST_BYTES)))
 
 
 def _both(case: Case) -> int:
     return case.arc_bytes + case.l2arc_bytes
+
+
+def _larger(found: Recordsizes, disk: DeviceModel) -> tuple[int, ...]:
+    times = {one.recordsize: one.disk_reads * disk.latency_of(one.recordsize).mean_ns for one in found.known}
+    return larger_recordsizes(found.own_recordsize, times)
 
 
 def _by_case(outcomes: Iterable[Outcome], figures: Profile) -> dict[Case, Served]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zmysql.errors import UsageError
-from zmysql.locality.analysis import L2ARC_HEADER_BYTES, header_bytes
+from zmysql.locality.analysis import header_bytes
 from zmysql.locality.breakeven import break_evens
 from zmysql.locality.candidates import candidates
-from zmysql.locality.confidence import MANY_DROPS, Doubts, confidence
+from zmysql.locality.caveats import caveats
+from zmysql.locality.confidence import Doubts, confidence
 from zmysql.locality.formula import formula
 from zmysql.locality.latency import PAYS, hit_ratio_for
 from zmysql.locality.options import Choice
@@ -33,9 +34,7 @@ if TYPE_CHECKING:
     from zmysql.locality.verdict import Verdict
     from zmysql.trace.format import Header
 
-_MUCH_DISORDER = 0.01  # of the records; a few neighbours in the wrong order change no distance that matters
-_MANY_FIRST_READS = 0.2  # of the reads
-_MUCH_HEADER_MEMORY = 0.1  # of the ARC
+_SURE_ERRORS = 3  # standard errors: nearly nothing lies further off
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def assess(path: Path, header: Header, analysis: Analysis, question: Question) -
 
     Raises UsageError for a database that would be smaller than what was read of it.
     """
-    _check_database(question.wishes, analysis)
+    _check_database(header, question.wishes, analysis)
     found = candidates(analysis.options, analysis.served, question.rig, analysis.warm)
     curve = _curve_evidence(header, analysis.profile, question)
     verdict = decide(_expected(curve, analysis), found, question.goal, question.wishes)
@@ -98,12 +97,14 @@ def assess(path: Path, header: Header, analysis: Analysis, question: Question) -
         break_evens=break_evens(found, question.goal, question.wishes, question.rig),
         confidence=confidence(doubts),
         pays_from_bytes=_pays_from(analysis.profile, curve),
-        warnings=(*_of_recording(header, analysis.profile), *_of_judgement(question, analysis, curve)),
+        warnings=caveats(header, analysis, question, curve),
     )
 
 
-def _check_database(wishes: Wishes, analysis: Analysis) -> None:
-    if wishes.db_bytes is not None and wishes.db_bytes < analysis.read_bytes:
+def _check_database(header: Header, wishes: Wishes, analysis: Analysis) -> None:
+    # Of a sample the bytes that were read are an estimate, with a standard error of that share where blocks are alike.
+    error = 0.0 if sampling_ratio(header) == 1 else analysis.profile.distinct_blocks**-0.5
+    if wishes.db_bytes is not None and wishes.db_bytes < analysis.read_bytes * (1 - _SURE_ERRORS * error):
         read = format_size(analysis.read_bytes)
         raise UsageError(f"--db-size {format_size(wishes.db_bytes)}: {read} of the database were read, so it is larger")
 
@@ -170,15 +171,18 @@ def _doubts(
     main = analysis.served[Case(None, caches.arc_bytes, caches.l2arc_bytes)]
     gains = [one.gain(found[0], question.goal) for one in found if one.choice in {Choice.L2ARC, Choice.MORE_RAM}]
     seen, off = _seen(header, analysis, caches)
+    # A share of the reads loses the same share of what was dropped.
+    lost = None if header.drops is None else round(header.drops * profile.references / analysis.records)
     return Doubts(
         references=profile.references,
         first_reads=profile.first_reads,
         complete=header.complete,
-        drops=header.drops,
+        drops=lost,
         imported=header.imported is not None,
         out_of_order=profile.out_of_order,
         kept=float(sampling_ratio(header)),
         sampled_blocks=profile.distinct_blocks,
+        error=analysis.share.error if analysis.share else None,
         assumed=caches.assumed,
         simulated=main.simulated,
         span_s=profile.span_ns / 1e9,
@@ -213,55 +217,3 @@ def _seen(header: Header, analysis: Analysis, caches: Caches) -> tuple[str | Non
     reckoned = 1 - alone.arc_hits / alone.references
     off = max(share - reckoned, reckoned - first - share, 0.0)
     return said, off
-
-
-def _of_recording(header: Header, profile: Profile) -> list[str]:
-    found = []
-    if not header.complete:
-        found.append(f"The recording was cut off: {profile.references} records were kept, and drops are unknown.")
-    elif header.drops is None and header.imported is None:
-        found.append("The trace doesn't say how many records were dropped.")
-    if header.drops:
-        share = header.drops / (header.drops + profile.references)
-        low = "all counts are low by about as much"
-        trust = "don't trust the figures, and not the verdict" if share > MANY_DROPS else low
-        found.append(f"{header.drops} records ({100 * share:.2f} %) were dropped while recording: {trust}.")
-    if sampling_ratio(header) != 1:
-        found.append(
-            f"The trace holds a sample of {header.sampling} of the blocks: counts and bytes are the sample's, sizes of"
-            " caches are scaled, and ratios are estimates."
-        )
-    if profile.out_of_order > _MUCH_DISORDER * profile.references:
-        found.append(f"{profile.out_of_order} records are out of the order of their times, and counted as they stand.")
-    return found
-
-
-def _of_judgement(question: Question, analysis: Analysis, evidence: Evidence) -> list[str]:
-    caches, found = question.caches, []
-    if caches.assumed:
-        sizes = {"ARC": caches.arc_bytes, "L2ARC": caches.l2arc_bytes}
-        words = " and ".join(f"an {name} of {format_size(sizes[name])}" for name in caches.assumed)
-        options = " and ".join(f"--{name.lower()} SIZE" for name in caches.assumed)
-        found.append(f"The trace names no such size, so {words} is assumed: say {options}.")
-    if evidence.first_read_ratio > _MANY_FIRST_READS:
-        found.append(
-            f"First reads are {100 * evidence.first_read_ratio:.1f} % of the references, and miss in any cache that"
-            " starts empty: record longer to learn more."
-        )
-    if evidence.header_bytes > _MUCH_HEADER_MEMORY * evidence.arc_bytes:
-        headers, arc = format_size(evidence.header_bytes), format_size(evidence.arc_bytes)
-        found.append(
-            f"Headers of the L2ARC's records ({L2ARC_HEADER_BYTES} B each) would take {headers} of the ARC's {arc}."
-        )
-    if question.wishes.db_bytes is None:
-        read = format_size(analysis.read_bytes)
-        found.append(
-            f"{read} of the database were read; how large it is, and so SSDs for all of it, --db-size SIZE tells."
-        )
-    if analysis.simulated_share < 1:
-        share = f"{100 * analysis.simulated_share:.2g} %"
-        found.append(f"The trace is long, so that {share} of its records were simulated, in caches as much smaller.")
-    found.append(
-        "Only reads are in the trace: what larger records cost the writes, and these the caches, isn't judged."
-    )
-    return found

@@ -46,7 +46,7 @@ class Confidence:
 class Doubts:
     """All that a verdict's trust depends on. Counts are of the records in the file; None is unknown.
 
-    `kept` is the share of the blocks in the trace, `error` an estimate of the miss ratio's error where it is a sample.
+    `kept` is the share of the blocks that was looked at, `error` the miss ratio's standard error, where it is known.
     `warmup_s` is infinite where the L2ARC was still filling in the end. `gain` is the chosen candidate's, or that of
     the best that can be had. `seen` says what was seen while recording, `settled_by_sight` is a verdict that rests on
     it (then it doesn't matter what a model can't tell), and `model_off` is by how much of the reads the model differs.
@@ -112,7 +112,7 @@ def _of_recording(doubts: Doubts) -> Iterator[tuple[bool, str]]:
         few = doubts.sampled_blocks < _FEW_SAMPLED_BLOCKS
         how_far = "" if doubts.error is None else f"; miss ratios are off by about {_percent(doubts.error)}"
         if few or doubts.error is not None:
-            yield few, f"The trace is a sample, of {doubts.sampled_blocks:,} distinct records{how_far}."
+            yield few, f"It rests on a sample, of {doubts.sampled_blocks:,} distinct records{how_far}."
 
 
 def _of_model(doubts: Doubts) -> Iterator[tuple[bool, str]]:

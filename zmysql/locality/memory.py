@@ -29,6 +29,7 @@ def require(needed_bytes: int, what: str, meminfo: Path = MEMINFO) -> None:
     available = available_bytes(meminfo)
     if available is not None and needed_bytes > available:
         raise ZmysqlError(
-            f"{what} take {format_size(needed_bytes)} of memory, and {format_size(available)} are free here: analyse a"
-            " sample of the blocks, or do it on a larger machine"
+            f"{what} take {format_size(needed_bytes)} of memory, and {format_size(available)} are free here:"
+            " `zmysql locality report FILE --sample auto` judges a sample of the blocks, and `zmysql trace cut` takes"
+            " out a part; or do it on a larger machine"
         )

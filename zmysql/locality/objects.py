@@ -5,13 +5,15 @@ A file is the finest that a trace tells: the indexes of a table share its file. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zmysql.locality.names import data_directories, name_of
 from zmysql.locality.sampling import real_bytes, sampled_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from zmysql.locality._engine import Reads
     from zmysql.locality.names import Kind
     from zmysql.trace.format import Header
@@ -64,14 +66,9 @@ def objects(
     found = []
     for one in _engine.objects(reads, sampled_bytes(header, cache_bytes), curves, threads):
         path = header.objects.get((one.objset, one.object))
-        name = name_of(path, directories)
         found.append(
-            ObjectReads(
-                objset=one.objset,
-                object=one.object,
-                path=path,
-                name=name.text or f"object {one.object} of objset {one.objset}",
-                kind=name.kind,
+            replace(
+                unseen(one.objset, one.object, path, directories),
                 references=one.references,
                 distinct_blocks=one.distinct_blocks,
                 distinct_bytes=one.distinct_bytes,
@@ -80,3 +77,10 @@ def objects(
             )
         )
     return Objects(cache_bytes, len(reads), sum(one.misses for one in found), tuple(found))
+
+
+def unseen(objset: int, number: int, path: str | None, directories: Collection[str]) -> ObjectReads:
+    """Give an object by its name, without any reads; `directories` are the server's data directories."""
+    name = name_of(path, directories)
+    called = name.text or f"object {number} of objset {objset}"
+    return ObjectReads(objset, number, path, called, name.kind, 0, 0, 0, 0, ())

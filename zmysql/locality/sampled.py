@@ -17,7 +17,7 @@ from zmysql.locality.profile import Profile, files_of, sampling_ratio
 from zmysql.trace.engine import engine_for
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
     from zmysql.locality._engine import Survey
@@ -102,20 +102,26 @@ def sampled(path: Path, header: Header, cache_bytes: Collection[int], size: Samp
 
     Raises ZmysqlError, with the file and the way out, where the trace can't be read or the engine isn't built.
     """
-    kept = sampling_ratio(header)
-    with engine_for("locality report --sample auto", path) as engine:
-        found = engine.survey(
+    return curve_of(survey(path, header, size), header, cache_bytes)
+
+
+def survey(path: Path, header: Header, size: SampleSize) -> Survey:
+    """Read a trace once: count its reads, and look closer at a sample of its blocks. Raises what `sampled` does."""
+    with engine_for("locality report FILE --sample auto", path) as engine:
+        found: Survey = engine.survey(
             path,
             complete=header.complete,
             records=header.records,
             rate=size.rate,
             blocks=size.blocks,
-            kept=min(float(kept), 1.0),
+            kept=min(float(sampling_ratio(header)), 1.0),
         )
-    return _curve(found, header, kept, sorted(set(cache_bytes)))
+    return found
 
 
-def _curve(found: Survey, header: Header, kept: Fraction, sizes: Sequence[int]) -> SampledCurve:
+def curve_of(found: Survey, header: Header, cache_bytes: Collection[int]) -> SampledCurve:
+    """Give the figures that a survey estimates, with the hits of an LRU cache of each of these sizes."""
+    kept, sizes = sampling_ratio(header), sorted(set(cache_bytes))
     # A recorder that kept a sample of the blocks sees a cache that is smaller by the same ratio.
     own_sizes = found.sizes()
     ratios = found.miss_ratios(own_sizes)

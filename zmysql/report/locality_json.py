@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from zmysql.locality.assessment import Assessment
     from zmysql.locality.candidates import Candidate
     from zmysql.locality.devices import DeviceModel
+    from zmysql.locality.share import Share
     from zmysql.locality.simulation import Outcome
 
 
@@ -42,6 +43,7 @@ def _trace(found: Assessment) -> dict[str, object]:
     return {
         "complete": header.complete,
         "sampling": header.sampling,
+        "sample": _sample(found.analysis.share),
         "drops": header.drops,
         "span_ns": profile.span_ns,
         "references": profile.references,
@@ -70,6 +72,18 @@ def _trace(found: Assessment) -> dict[str, object]:
             }
             for file in profile.files
         ],
+    }
+
+
+def _sample(share: Share | None) -> dict[str, object] | None:
+    if share is None:
+        return None
+    return {
+        "kept": f"1/{share.one_in}",
+        "records": share.whole.references,
+        "kept_records": share.references,
+        "distinct_blocks": share.distinct_blocks,
+        "error": share.error,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -41,14 +42,15 @@ def working_set(report: Report, palette: Palette) -> Figure | Missing:
     if len(windows) < 2:  # noqa: PLR2004 - one point shows no course
         return Missing(_SET_KEY, _SET_TITLE, "The trace is too short to show it, or the report doesn't have it.")
     window_ns = found["window_ns"]
+    kept_s = float(Fraction(report.get("sampling") or 1)) * window_ns / 1e9  # a sample has so much fewer reads
     rows = [
         {
             "start": one["start_ns"],
             "bytes": one["distinct_bytes"],
-            "rate": one["references"] / (window_ns / 1e9),
+            "rate": one["references"] / kept_s,
             "from": words.time(one["start_ns"]),
             "distinct": words.size(one["distinct_bytes"]),
-            "reads a second": words.count(one["references"] / (window_ns / 1e9)),
+            "reads a second": words.count(one["references"] / kept_s),
         }
         for one in windows
     ]

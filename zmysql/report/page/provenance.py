@@ -28,7 +28,8 @@ def about(report: Report) -> list[str]:
     recording = report.get("recording") or {}
     day = (recording.get("started") or "").partition("T")[0]
     words_ = [PurePath(report["file"]).name, recording.get("host"), day, words.time(report["span_ns"])]
-    return [word for word in (*words_, f"{words.count(report['references'])} reads") if word]
+    reads = (report.get("sample") or {"records": report["references"]})["records"]
+    return [word for word in (*words_, f"{words.count(reads)} reads") if word]
 
 
 def made(report: Report) -> list[tuple[str, str]]:
@@ -48,7 +49,7 @@ def made(report: Report) -> list[tuple[str, str]]:
         "reads": f"{words.count(report['references'])} of {words.count(report['distinct_blocks'])} distinct records,"
         f" {words.size(report['distinct_bytes'])}",
         "dropped": "unknown" if drops is None else f"{words.count(drops)} records",
-        "sampling": "all blocks" if report.get("sampling") == "1/1" else f"{report.get('sampling')} of the blocks",
+        "sampling": _sampling(report),
         "assumed": ", ".join(f"the size of the {name}" for name in report.get("assumed") or ()),
         "disk to SSD": f"{words.times(report['latency_ratio'])} the latency" if report.get("latency_ratio") else None,
         **_devices(report),
@@ -56,6 +57,14 @@ def made(report: Report) -> list[tuple[str, str]]:
         "database": words.size(report["db_bytes"]) if report.get("db_bytes") else None,
     }
     return [(term, said) for term, said in told.items() if said]
+
+
+def _sampling(report: Report) -> str:
+    if report.get("sampling") == "1/1":
+        return "all blocks"
+    sample = report.get("sample")
+    of_trace = f", {sample['kept']} of those in the trace" if sample else ""
+    return f"{report.get('sampling')} of the blocks{of_trace}"
 
 
 def _devices(report: Report) -> dict[str, str]:
