@@ -12,6 +12,7 @@ from zmysql.errors import UsageError, did_you_mean, shown
 from zmysql.layout.settings import override, parse_settings
 from zmysql.layout.template_check import Checker
 from zmysql.layout.toml_lines import key_lines
+from zmysql.layout.toml_text import toml_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from zmysql.layout.model import Template
 
 _SUFFIX = ".toml"
-_MOST_BYTES = 256 << 10  # the shipped ones have under 10K
 
 
 def template_names() -> tuple[str, ...]:
@@ -37,7 +37,8 @@ def load_template(name: str, settings: Iterable[str] = ()) -> Template:
     """
     if "/" in name or name.endswith(_SUFFIX):
         path = Path(os.path.abspath(name))  # noqa: PTH100 - resolve() would follow a link that may point elsewhere later
-        return parse_template(str(path), _read(path), settings)
+        _check_path(path)
+        return parse_template(str(path), toml_text(path, f"template {path}", "template"), settings)
     names = template_names()
     if name not in names:
         raise UsageError(
@@ -65,22 +66,13 @@ def parse_template(name: str, text: str, settings: Iterable[str] = ()) -> Templa
         raise UsageError(f"template {name}: {error}") from None
 
 
-def _read(path: Path) -> str:
-    """Give the text of a person's own template.
-
-    Pipes are refused: the pool remembers its template by path, and compares itself with it later.
-    """
+def _check_path(path: Path) -> None:
+    """Refuse pipes, too: the pool remembers its template by path, and compares itself with it later."""
     if not str(path).isprintable():
         raise UsageError(f"template {shown(str(path))}: the path has characters that no terminal shows; rename it")
     try:
-        if not path.is_file() and path.exists():
-            raise UsageError(f"template {path}: it is {'a directory' if path.is_dir() else 'no regular file'}")
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise UsageError(f"template {path}: it has more than {_MOST_BYTES >> 10}K, which no template needs")
-        return content.decode("utf-8-sig")
+        is_other = not path.is_file() and path.exists()
     except OSError as error:
         raise UsageError(f"template {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"template {path}: it is no text in UTF-8 (byte {error.start + 1})") from None
+    if is_other:
+        raise UsageError(f"template {path}: it is {'a directory' if path.is_dir() else 'no regular file'}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from zmysql.errors import UsageError, did_you_mean, shown
 from zmysql.layout.toml_lines import key_lines
+from zmysql.layout.toml_text import toml_text
 from zmysql.locality.devices import GB, GIB, Catalogue, DeviceModel, Media, Memory, ReadLatency, Source
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from zmysql.layout.toml_lines import Path as Keys
 
-_MOST_BYTES = 256 << 10  # the shipped one has 10K
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}")
 _MEMORY_FIGURES = ("price_per_gib", "module_gib", "most_gib")
 _NEEDED = ("latency_us", "iops", "bandwidth_mb_per_second")
@@ -40,26 +40,13 @@ def load_catalogue(prices: Path | None = None) -> Catalogue:
     shipped = (files("zmysql.locality") / "catalogue.toml").read_text(encoding="utf-8")
     memory, devices = _Checker("catalogue.toml", shipped).tables()
     if prices is not None:
-        checker = _Checker(str(prices), _read(prices))
+        checker = _Checker(str(prices), toml_text(prices, f"--prices {prices}", "list of prices"))
         more_memory, more_devices = checker.tables()
         memory |= more_memory
         for name, table in more_devices.items():
             devices[name] = devices.get(name, {}) | table
             checker.check_whole(name, devices[name])
     return Catalogue({name: _device(name, table) for name, table in devices.items()}, _memory(memory))
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise UsageError(f"{path}: it has more than {_MOST_BYTES >> 10}K, which no list of prices needs")
-        return content.decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}: name a TOML file with prices") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: it is no text in UTF-8 (byte {error.start + 1})") from None
 
 
 def _memory(table: Table) -> Memory:
