@@ -12,7 +12,7 @@ from zmysql.errors import ZmysqlError
 from zmysql.locality import share as module
 from zmysql.locality.profile import profile
 from zmysql.locality.reads import load
-from zmysql.locality.sampled import parse_sample
+from zmysql.locality.sampled import SampleSize, parse_sample
 from zmysql.locality.share import Share, choose
 from zmysql.trace.format import Header, header_text, read_header
 
@@ -61,6 +61,13 @@ def test_a_rate_is_one_in_so_many_blocks_and_no_less(path: Path) -> None:
     assert share.one_in == 3
     assert share.distinct_blocks == pytest.approx(share.whole.distinct_blocks / 3, rel=0.05)
     assert checked(path, "1/4").one_in == 4
+
+
+@pytest.mark.parametrize("one_in", [2, 3, 7, 49, 98, 103, 1000])
+def test_a_rate_that_no_binary_fraction_equals_is_not_rounded_to_less(path: Path, one_in: int) -> None:
+    share = choose(path, read_header(path), SampleSize(1 / one_in, 10), CACHES)
+    assert share is not None
+    assert share.one_in == one_in
 
 
 def test_a_small_rate_still_has_as_many_blocks_as_an_answer_needs(path: Path) -> None:
