@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from zmysql.trace.format import Header
 
 SHORTEST_SIMULATED_NS = 10_000_000_000  # an L2ARC is fed once a second, so that less would tell of chance
-_MOST_SIMULATED = 30_000_000  # reads in all cases together; beyond, a sample of the records is simulated
+_MOST_SIMULATED = 10_000_000  # reads in all cases together; beyond, a sample of the records is simulated
 _LEAST_SAMPLE = 0.01
 _MOST_UNSAMPLED = 40_000_000  # likewise, of larger records, which can't be sampled
 L2ARC_HEADER_BYTES = 96  # sizeof (arc_buf_hdr_t) without its L1 part, OpenZFS 2.3
@@ -77,9 +78,13 @@ def analyse(path: Path, header: Header, question: Question, share: Share | None 
     arc_bytes, l2arc_bytes = question.caches.arc_bytes, question.caches.l2arc_bytes
     wanted = _wanted(question)
     reads = load(path, header, share)
-    figures = profile(reads, header, cache_sizes(question))
-    by_object = objects(reads, header, cache_bytes=arc_bytes)
-    by_recordsize = recordsizes(reads, header, cache_bytes=_both(Case(None, arc_bytes, l2arc_bytes)))
+    # Beside each other: the engine lets other threads run meanwhile.
+    with ThreadPoolExecutor() as pool:
+        both_bytes = _both(Case(None, arc_bytes, l2arc_bytes))
+        of_recordsizes = pool.submit(recordsizes, reads, header, cache_bytes=both_bytes)
+        of_objects = pool.submit(objects, reads, header, cache_bytes=arc_bytes)
+        figures = profile(reads, header, cache_sizes(question))
+        by_object, by_recordsize = of_objects.result(), of_recordsizes.result()
     read_bytes = round(figures.distinct_bytes / sampling_ratio(header))
     long_enough = figures.span_ns >= SHORTEST_SIMULATED_NS
     found = options(
