@@ -60,11 +60,11 @@ def made(report: Report) -> list[tuple[str, str]]:
 
 
 def _sampling(report: Report) -> str:
-    if report.get("sampling") == "1/1":
+    kept, sample = report.get("sampling"), report.get("sample") or {}
+    if kept == "1/1":
         return "all blocks"
-    sample = report.get("sample")
-    of_trace = f", {sample['kept']} of those in the trace" if sample else ""
-    return f"{report.get('sampling')} of the blocks{of_trace}"
+    of_trace = f", {sample['kept']} of those in the trace" if sample.get("kept", kept) != kept else ""
+    return f"{kept} of the blocks{of_trace}"
 
 
 def _devices(report: Report) -> dict[str, str]:
