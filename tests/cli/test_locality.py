@@ -98,6 +98,15 @@ def test_drops_sampling_and_disorder_are_said(tmp_path: Path) -> None:
     assert any(warning.startswith("1999 records are out of the order") for warning in warnings)
 
 
+def test_a_trace_that_names_no_sampling_is_judged_with_a_warning(tmp_path: Path) -> None:
+    path = trace(tmp_path / "a.trace", LOOP)
+    text = gzip.decompress(path.read_bytes()).decode()
+    path.write_bytes(gzip.compress(text.replace('# sampling: "1/1"\n', "").encode()))
+    found = report(path)
+    assert any(warning.startswith("The trace doesn't name its sampling") for warning in found["warnings"])
+    assert any("a sample of them isn't known" in reason for reason in found["confidence"]["reasons"])
+
+
 def test_a_recording_that_was_cut_off_is_judged_with_a_warning(tmp_path: Path) -> None:
     path = trace(tmp_path / "a.trace", LOOP, Header(complete=False))
     path.write_bytes(path.read_bytes()[:-40])

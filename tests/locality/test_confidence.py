@@ -36,6 +36,7 @@ def test_nothing_against_it_is_high() -> None:
         ({"kept": 0.01, "sampled_blocks": 8191}, Level.LOW, "a sample, of 8,191 distinct records."),
         ({"kept": 0.01, "sampled_blocks": 8192}, Level.HIGH, None),
         ({"kept": 0.01, "sampled_blocks": 9000, "error": 0.01}, Level.MEDIUM, "off by about 1.0 %"),
+        ({"sampling_assumed": True}, Level.MEDIUM, "a sample of them isn't known"),
         ({"first_reads": 200_001}, Level.MEDIUM, "20.0 % of the reads are first reads"),
         ({"first_reads": 500_001}, Level.LOW, "50.0 % of the reads are first reads"),
         ({"undecided": True}, Level.LOW, "the trace can't tell"),

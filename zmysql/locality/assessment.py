@@ -181,6 +181,7 @@ def _doubts(
         imported=header.imported is not None,
         out_of_order=profile.out_of_order,
         kept=float(sampling_ratio(header)),
+        sampling_assumed=header.sampling_assumed,
         sampled_blocks=profile.distinct_blocks,
         error=analysis.share.error if analysis.share else None,
         assumed=caches.assumed,

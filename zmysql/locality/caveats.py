@@ -39,6 +39,10 @@ def _of_recording(header: Header, analysis: Analysis) -> list[str]:
         low = "all counts are low by about as much"
         trust = "don't trust the figures, and not the verdict" if lost > MANY_DROPS else low
         found.append(f"{header.drops} records ({100 * lost:.2f} %) were dropped while recording: {trust}.")
+    if header.sampling_assumed:
+        found.append(
+            "The trace doesn't name its sampling, so it is taken to hold all blocks: of a sample no size holds."
+        )
     if sampling_ratio(header) != 1:
         found.append(_sampled(header, share))
     if out_of_order > _MUCH_DISORDER * records:

@@ -59,6 +59,7 @@ class Doubts:
     imported: bool = False
     out_of_order: int = 0
     kept: float = 1.0
+    sampling_assumed: bool = False
     sampled_blocks: int = 0
     error: float | None = None
     assumed: tuple[str, ...] = ()
@@ -108,6 +109,8 @@ def _of_recording(doubts: Doubts) -> Iterator[tuple[bool, str]]:
         yield False, "What the recording dropped isn't known."
     if doubts.out_of_order > _MUCH_DISORDER * doubts.references:
         yield False, "Many records are out of the order of their times."
+    if doubts.sampling_assumed:
+        yield False, "Whether the trace holds all blocks or a sample of them isn't known."
     if doubts.kept < 1:
         few = doubts.sampled_blocks < _FEW_SAMPLED_BLOCKS
         how_far = "" if doubts.error is None else f"; miss ratios are off by about {_percent(doubts.error)}"

@@ -57,7 +57,7 @@ class Header:
     (paths) by (objset, object). `drops` are records that the tracer lost. `arc_bytes` and `l2arc_bytes` are the sizes
     of the machine's caches at the time, `host` its name, `imported` the file that a foreign trace came from.
     `pid` is the process that was traced, and `ended` says what ended the recording: duration, interrupted, mysqld
-    ended, or tracer died.
+    ended, or tracer died. `sampling_assumed` isn't written: a header that was read has no sampling.
     """
 
     complete: bool
@@ -77,12 +77,13 @@ class Header:
     imported: str | None = None
     pid: int | None = None
     ended: str | None = None
+    sampling_assumed: bool = field(default=False, metadata={"written": False})
 
 
 def header_text(header: Header) -> str:
     """Give the header's lines, newlines included."""
     values: dict[str, object] = {_FIRST_KEY: VERSION}
-    values |= {name.name: getattr(header, name.name) for name in fields(header)}
+    values |= {name.name: getattr(header, name.name) for name in fields(header) if name.metadata.get("written", True)}
     values["datasets"] = {str(objset): asdict(dataset) for objset, dataset in header.datasets.items()}
     values["objects"] = {f"{objset}:{number}": path for (objset, number), path in header.objects.items()}
     return "".join(f"# {key}: {json.dumps(value)}\n" for key, value in values.items()) + f"# columns: {COLUMNS}\n"
@@ -237,6 +238,7 @@ def _header_of(path: Path, values: Mapping[str, object]) -> Header:
         started=text("started"),
         duration_ns=count("duration_ns"),
         sampling=sampling,
+        sampling_assumed=text("sampling") is None,
         records=count("records"),
         drops=count("drops"),
         datasets=datasets,
