@@ -5,10 +5,8 @@
 //! portable code, more for what the processor has, or "best".
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::thread;
-
-use memmap2::Mmap;
 
 use zmysql_engine::curve::Curve;
 use zmysql_engine::exact::ids::{Ids, CHUNK};
@@ -17,28 +15,43 @@ use zmysql_engine::simd::Level;
 
 /// u32 time, u64 id, u32 size, i64 next access.
 const RECORD: usize = 24;
+/// Records that are read at once: they stay in the second cache.
+const AT_ONCE: usize = 1 << 12;
+
+/// Takes the records from `begin` up to `end`.
+fn read(path: &str, begin: usize, end: usize, level: Level) -> io::Result<Ids> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start((begin * RECORD) as u64))?;
+    let mut buffer = vec![0; AT_ONCE * RECORD];
+    let mut chunk = Vec::with_capacity(CHUNK);
+    let mut ids = Ids::new(level);
+    for from in (begin..end).step_by(AT_ONCE) {
+        let records = &mut buffer[..AT_ONCE.min(end - from) * RECORD];
+        file.read_exact(records)?;
+        let fields = records.chunks_exact(RECORD).map(|record| record[4..12].try_into());
+        chunk.extend(fields.map(|id| u64::from_le_bytes(id.unwrap_or_default())));
+        if chunk.len() == CHUNK || from + AT_ONCE >= end {
+            ids.add(chunk.drain(..));
+        }
+    }
+    Ok(ids)
+}
+
 /// Takes all records, on so many threads.
 fn read_all(path: &str, threads: usize, level: Level) -> io::Result<Ids> {
-    // SAFETY: nothing writes to the file meanwhile. libCacheSim maps it, too.
-    let bytes = unsafe { Mmap::map(&File::open(path)?) }?;
-    let each = (bytes.len() / RECORD).div_ceil(threads).next_multiple_of(CHUNK);
+    let records = File::open(path)?.metadata()?.len() as usize / RECORD;
+    let each = records.div_ceil(threads).next_multiple_of(CHUNK);
     thread::scope(|scope| {
-        let parts: Vec<_> = bytes.chunks(each * RECORD).map(|part| scope.spawn(move || taken(part, level))).collect();
+        let parts: Vec<_> = (0..records)
+            .step_by(each)
+            .map(|begin| scope.spawn(move || read(path, begin, records.min(begin + each), level)))
+            .collect();
         let mut all = Ids::new(level);
         for part in parts {
-            all.append(part.join().map_err(|_| io::Error::other("a thread panicked"))?);
+            all.append(part.join().map_err(|_| io::Error::other("a thread panicked"))??);
         }
         Ok(all)
     })
-}
-
-fn taken(records: &[u8], level: Level) -> Ids {
-    let mut ids = Ids::new(level);
-    for chunk in records.chunks(CHUNK * RECORD) {
-        let fields = chunk.chunks_exact(RECORD).map(|record| record[4..12].try_into());
-        ids.add(fields.map(|id| u64::from_le_bytes(id.unwrap_or_default())));
-    }
-    ids
 }
 
 fn main() -> io::Result<()> {
