@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from accuracy.explained import EXPLAINED
 from zmysql.units import format_size
 
 if TYPE_CHECKING:
@@ -47,20 +46,10 @@ class Compared:
         """Tell whether no difference is larger."""
         return max(abs(self.arc_points), abs(self.l2arc_points or 0.0)) <= points
 
-    @property
-    def explanation(self) -> str:
-        """Say why a difference is larger than wished for; nothing where it isn't, or nobody knows."""
-        return "" if self.within(WISHED) else EXPLAINED.get(self.capture.workload.name, "")
-
-    @property
-    def held(self) -> bool:
-        """Tell whether the differences are within the limit, or explained."""
-        return self.within(LIMIT) or bool(self.explanation)
-
 
 COLUMNS = (
     *("workload", "records", "ARC", "data / ARC", "L2ARC", "reads"),
-    *("ARC: counted", "traced", "simulated", "points", "L2ARC: counted", "traced", "simulated", "points", "why"),
+    *("ARC: counted", "traced", "simulated", "points", "L2ARC: counted", "traced", "simulated", "points"),
 )
 
 
@@ -79,7 +68,6 @@ def row(compared: Compared) -> tuple[str, ...]:
         f"{compared.arc_points:+.1f}",
         *(_percent(one.l2arc) for one in ratios),
         "-" if compared.l2arc_points is None else f"{compared.l2arc_points:+.1f}",
-        compared.explanation,
     )
 
 
