@@ -8,13 +8,17 @@
  * How soon the same object and blkid come again is the locality that decides
  * whether an L2ARC can pay.
  *
- * USAGE:	dtrace -s blkaccess.d PID [SECONDS]
+ * USAGE:	dtrace -s blkaccess.d PID [SECONDS [RATE]]
  *
  *		PID		process to watch, all its threads (pgrep -o mysqld)
  *		SECONDS		end after this time; without it, at Ctrl-C.
  *				It ends as well when the process exits.
+ *				0 is none.
+ *		RATE		keep 1 of RATE records; without it, or 0, all.
+ *				See SAMPLING.
  *
  *	e.g.	dtrace -s blkaccess.d $(pgrep -o -x mysqld) 60 > reads.txt
+ *		dtrace -s blkaccess.d $(pgrep -o -x mysqld) 600 64 > sample.txt
  *
  * FIELDS:
  *		time	timestamp at which the read of the record began, ns
@@ -36,6 +40,17 @@
  *		Lines that begin with # are comments: the time at the start on both
  *		clocks, the column names, with SECONDS a sign of life each second,
  *		and the end of the process.
+ *
+ * SAMPLING:	With RATE 64, a hash of objset, object and blkid chooses 1 record of
+ *		64, evenly over all files. Each read of a chosen record prints its
+ *		line, and no read of another one does; so the sample tells how often
+ *		and how soon records are read again, which each 64th read would not.
+ *		Lines times RATE are the reads, about. Between two reads of a record
+ *		lie as many other records as there are in the sample, times RATE. A
+ *		rate is good as long as some thousand different records are left.
+ *		The records of RATE 64 are among those of 32, 16 and so on. What
+ *		isn't chosen costs the hash, and neither a line nor its place in the
+ *		buffer. The first lines say the rate.
  *
  * OVERHEAD:	About ten BPF programs for each record read, and a line that dtrace
  *		prints. Other processes: not measurable. In an emulated machine with
@@ -77,7 +92,7 @@
 #pragma D option switchrate=4hz
 #pragma D option strsize=16
 
-/* dbuf_states_t of OpenZFS and illumos */
+/* dbuf_states_t of OpenZFS */
 inline int DB_FILL = 1;
 inline int DB_READ = 3;
 inline int DB_CACHED = 4;
@@ -90,10 +105,14 @@ inline int WAIT = 4;
 inline int MISS = 5;
 inline int L2HIT = 6;
 
+/* 1 record of RATE is kept. */
+inline uint64_t RATE = $3 > 1 ? $3 : 1;
+
 dtrace:::BEGIN
 {
 	deadline = timestamp + (uint64_t)$2 * 1000000000;
 	printf("# began %d, %d ns since 1970\n", timestamp, walltimestamp);
+	printf("# sampling 1/%d\n", RATE);
 	printf("# time objset object level blkid size class\n");
 }
 
@@ -112,15 +131,28 @@ fbt:zfs:zfs_read:return
 /*
  * The read of one record begins. The object keeps out what zfs_read() reads
  * besides the file's data (dnodes), the sign of blkid its bonus and spill
- * blocks. Without an answer from the dbuf, how is 0 until arc_read() gives one.
+ * blocks. The hash, whose last steps are MurmurHash3's, chooses the record.
  */
 fbt:zfs:dbuf_read:entry
 /self->file && !self->db && ((dmu_buf_impl_t *)arg0)->db_level == 0 &&
     ((dmu_buf_impl_t *)arg0)->db.db_object == self->file &&
     (int64_t)((dmu_buf_impl_t *)arg0)->db_blkid >= 0/
 {
+	this->dbuf = (dmu_buf_impl_t *)arg0;
+	this->hash = this->dbuf->db_objset->os_dsl_dataset->ds_object;
+	this->hash = this->hash * 0x9E3779B97F4A7C15ULL + this->dbuf->db.db_object;
+	this->hash = this->hash * 0x9E3779B97F4A7C15ULL + this->dbuf->db_blkid;
+	this->hash = (this->hash ^ this->hash >> 33) * 0xFF51AFD7ED558CCDULL;
+	this->hash = (this->hash ^ this->hash >> 33) * 0xC4CEB9FE1A85EC53ULL;
+	this->hash = this->hash ^ this->hash >> 33;
+	self->db = this->hash % RATE == 0 ? arg0 : 0;
+}
+
+/* Without an answer from the dbuf, how is 0 until arc_read() gives one. */
+fbt:zfs:dbuf_read:entry
+/self->db && arg0 == self->db && !self->began/
+{
 	this->state = (int)((dmu_buf_impl_t *)arg0)->db_state;
-	self->db = arg0;
 	self->began = timestamp;
 	self->how = this->state == DB_CACHED ? DBUF :
 	    this->state == DB_READ || this->state == DB_FILL ? WAIT : 0;

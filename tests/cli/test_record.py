@@ -21,3 +21,8 @@ def test_no_file_is_named() -> None:
 
 def test_a_pid_that_is_none(tmp_path: Path) -> None:
     assert "--pid" in refusal("trace", "record", "-o", tmp_path / "a.trace", "--pid", "0")
+
+
+def test_a_sampling_rate_that_is_none(tmp_path: Path) -> None:
+    assert "'64' is no sampling rate" in refusal("trace", "record", "-o", tmp_path / "a.trace", "--sample", "64")
+    assert not (tmp_path / "a.trace").exists()

@@ -19,6 +19,7 @@ from zmysql.host import Local
 from zmysql.report.output import output_version
 from zmysql.report.trace import of_header
 from zmysql.trace.record import Ended, Progress, Recorded, find_target, record
+from zmysql.trace.sampling import parse_rate
 from zmysql.units import parse_duration
 
 if TYPE_CHECKING:
@@ -38,9 +39,17 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Where the trace goes."
 )
 @click.option("--pid", type=click.IntRange(min=1), metavar="PID", help="The process to trace, if not the one mysqld.")
+@click.option(
+    "--sample",
+    "rate",
+    type=parse_rate,
+    default="1/1",
+    metavar="1/N",
+    help="Trace one record of N, chosen by a hash, at each of its reads: for servers too busy to trace all.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
 @click.option("-j", "--json", "wants_json", is_flag=True, help="Print JSON at the end.")
-def record_(duration: float, output: Path, pid: int | None, *, overwrite: bool, wants_json: bool) -> None:
+def record_(duration: float, output: Path, pid: int | None, rate: int, *, overwrite: bool, wants_json: bool) -> None:
     """Record which ZFS records mysqld reads, and which cache gave them.
 
     Needs root, DTrace, and a mysqld or mariadbd on ZFS. Ctrl-C ends the recording and keeps what there is.
@@ -57,7 +66,14 @@ def record_(duration: float, output: Path, pid: int | None, *, overwrite: bool, 
                     display.show(progress)
 
             done = record(
-                host, target, output, duration, overwrite=overwrite, interrupted=lambda: bool(caught), progress=show
+                host,
+                target,
+                output,
+                duration,
+                rate=rate,
+                overwrite=overwrite,
+                interrupted=lambda: bool(caught),
+                progress=show,
             )
     if wants_json:
         said = {"output_version": output_version("trace record"), "file": str(output), **of_header(done.header)}
@@ -83,14 +99,15 @@ def _caught_signals() -> Iterator[set[int]]:
 
 def _report(done: Recorded, output: Path) -> None:
     header = done.header
+    sample = "" if header.sampling == "1/1" else f"a sample of {header.sampling}, "
     _say(
-        f"{output}: {header.records} records read in {(header.duration_ns or 0) / 1e9:.0f} s, "
+        f"{output}: {header.records} records read in {(header.duration_ns or 0) / 1e9:.0f} s, {sample}"
         f"ended by: {header.ended}; next: `zmysql locality report {output}`"
     )
     if header.drops:
         _say(
             f"warning: the tracer lost {header.drops} records; the kernel made them faster than dtrace took them: "
-            "record at a quieter time, or keep the CPUs less busy"
+            "record a sample (--sample), at a quieter time, or keep the CPUs less busy"
         )
     if header.ended == Ended.TRACER:
         raise ZmysqlError(f"dtrace died ({done.complaint or 'it said nothing'}); {output} has what it saw until then")

@@ -109,20 +109,24 @@ def record(
     path: Path,
     duration_seconds: float,
     *,
+    rate: int = 1,
     overwrite: bool = False,
     interrupted: Callable[[], bool] = lambda: False,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Recorded:
     """Trace for a duration, or until `interrupted` says so, the server ends, or the tracer dies; keep all there is.
 
+    Of `rate` records one is traced (zmysql.trace.sampling says which).
+
     Raises UsageError where `path` exists already, and ZmysqlError where nothing could be traced or written; then
     nothing new is left behind.
     """
-    seconds = str(math.ceil(duration_seconds) + _BACKSTOP_SECONDS)
+    target = replace(target, header=replace(target.header, sampling=f"1/{rate}"))
+    arguments = (str(target.server.pid), str(math.ceil(duration_seconds) + _BACKSTOP_SECONDS), str(rate))
     with (
         resources.as_file(resources.files("zmysql.dscripts") / SCRIPT) as script,
         Writer(path, target.header, overwrite=overwrite) as writer,
-        host.start(target.tracer.command(str(script), (str(target.server.pid), seconds))) as process,
+        host.start(target.tracer.command(str(script), arguments)) as process,
     ):
         recording = _Recording(process, writer, duration_seconds, interrupted, progress)
         ended = recording.run()
