@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 _PROGRAMS = ("/usr/sbin/dtrace", "dtrace")
 _VERSION = re.compile(r"D (\d+(?:\.\d+)+)")
 _BTF = "/sys/kernel/btf/zfs"
+# Where zmysql can't record yet, dtrace itself may run a script.
+_BY_HAND = {
+    "FreeBSD": "blkaccess.freebsd.d by hand, which is unproven",
+    "SunOS": "blkaccess.illumos.d by hand, which is unproven",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,8 @@ def find_tracer(host: Host) -> Tracer:
     """
     system = host.run(("uname", "-s")).stdout.strip()
     if system != "Linux":
-        raise ZmysqlError(f"recording on {system} isn't possible yet: run dscripts/blkaccess.d on Linux")
+        script = _BY_HAND.get(system, "blkaccess.d on Linux")
+        raise ZmysqlError(f"recording on {system} isn't possible yet: run dscripts/{script}")
     if host.run(("id", "-u")).stdout.strip() != "0":
         raise ZmysqlError(f"tracing the kernel of {host.name} needs root: run the command with sudo, or as root")
     tracer = _dtrace(host)

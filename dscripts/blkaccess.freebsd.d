@@ -1,0 +1,276 @@
+#!/usr/sbin/dtrace -s
+/*
+ * blkaccess.freebsd.d - print each ZFS record that a process reads, and which cache gave it.
+ *
+ * A database's pages reach it through three caches of ZFS: the dbuf cache, the
+ * ARC and the L2ARC. This prints one line for each record (block of a file)
+ * that a process, usually mysqld, reads, in the order of the reads on each CPU.
+ * How soon the same object and blkid come again is the locality that decides
+ * whether an L2ARC can pay.
+ *
+ * USAGE:	dtrace -s blkaccess.freebsd.d PID [SECONDS [RATE]]
+ *
+ *		PID		process to watch, all its threads (pgrep -o mysqld)
+ *		SECONDS		end after this time; without it, at Ctrl-C.
+ *				It ends as well when the process exits.
+ *				0 is none.
+ *		RATE		keep 1 of RATE records; without it, or 0, all.
+ *				See SAMPLING.
+ *
+ *	e.g.	dtrace -s blkaccess.freebsd.d $(pgrep -o -x mysqld) 60 > reads.txt
+ *		dtrace -s blkaccess.freebsd.d $(pgrep -o -x mysqld) 600 64 > sample.txt
+ *
+ * FIELDS:
+ *		time	timestamp at which the read of the record began, ns
+ *		objset	dataset: its objset id (zfs get objsetid)
+ *		object	file: its object number, which is its inode number (ls -i)
+ *		level	level in the file's block tree; always 0, a data record
+ *		blkid	number of the record in the file, from 0
+ *		size	size of the record, uncompressed, bytes
+ *		class	where it was found:
+ *		  dbuf	  in the dbuf cache, or held or dirty there
+ *		  arc	  in the ARC
+ *		  l2hit	  not in the ARC; read from an L2ARC device
+ *		  miss	  not in the ARC or the L2ARC; read from the pool
+ *		  wait	  on its way: another reader's or the prefetcher's I/O for
+ *			  this record was in flight, or a write was filling it
+ *		  hole	  nowhere, and needs no read: a hole, or so small when
+ *			  compressed that it lies in its block pointer
+ *
+ *		Lines that begin with # are comments: the time at the start on both
+ *		clocks, the column names, with SECONDS a sign of life each second,
+ *		and the end of the process.
+ *
+ * SAMPLING:	With RATE 64, a hash of objset, object and blkid chooses 1 record of
+ *		64, evenly over all files. Each read of a chosen record prints its
+ *		line, and no read of another one does; so the sample tells how often
+ *		and how soon records are read again, which each 64th read would not.
+ *		Lines times RATE are the reads, about. Between two reads of a record
+ *		lie as many other records as there are in the sample, times RATE. A
+ *		rate is good as long as some thousand different records are left.
+ *		The records of RATE 64 are among those of 32, 16 and so on. What
+ *		isn't chosen costs the hash, and neither a line nor its place in the
+ *		buffer. The first lines say the rate.
+ *
+ * OVERHEAD:	Never measured on FreeBSD. About ten probes fire for each record
+ *		read, those of dbuf_read() and arc_read() also for every other
+ *		process, where a predicate ends them; and a line that dtrace prints.
+ *		RATE spares the line. Measure before you trace in production.
+ *		Buffers take 8 MB per CPU.
+ *
+ * NOTES:	UNPROVEN: this script has never run on FreeBSD. It is written from
+ *		the sources that dscripts/probes/freebsd.toml names; its text
+ *		compiles on Linux, and with Linux's names for the three sdt probes
+ *		it prints there what blkaccess.d prints. What would prove it:
+ *
+ *		kldload dtraceall; dtrace -e -s blkaccess.freebsd.d 1
+ *		dd if=/dev/random of=f bs=128k count=211; zpool sync
+ *		sh -c 'sleep 60; exec dd if=f of=/dev/null bs=128k' &
+ *		dtrace -s blkaccess.freebsd.d $! > reads.txt
+ *		grep -c " $(ls -i f | awk '{ print $1 }') 0 " reads.txt
+ *
+ *		in a dataset with recordsize=128K must end with 211. Done again, f's
+ *		lines must say arc or dbuf; after zpool export and import miss, or
+ *		wait where the prefetcher was ahead.
+ *
+ *		For FreeBSD 14 and later, which have OpenZFS 2.2 or later: older ones
+ *		have no probe arc-iohit. Needs root on the host, not in a jail. PID
+ *		may be in a jail. With ZFS from the port openzfs-kmod the module has
+ *		another name: sed 's/:zfs:/:openzfs:/' blkaccess.freebsd.d > other.d
+ *
+ *		A probe of OpenZFS that stands at several places in the source fires
+ *		on FreeBSD at one of them only. arc-hit is such a one, so it isn't
+ *		used: what arc_read() neither missed nor found on its way was in the
+ *		ARC. The three probes that are used stand at one place each.
+ *
+ *		A read of several records prints one line for each; several reads
+ *		of parts of one record print one line each. Prefetch prints nothing.
+ *
+ *		Not seen: Direct I/O (vfs.zfs.dio_enabled, off by default), which
+ *		passes by the dbufs and the ARC; pages of memory-mapped files.
+ *
+ *		Lines of several CPUs are not sorted. If dtrace says "N drops", N
+ *		lines were lost. A record takes about 90 bytes of the buffer, which
+ *		is emptied four times a second.
+ *
+ *		sysctl kstat.zfs.misc.arcstats counts the same events, but of all
+ *		processes:
+ *		  dbuf + arc	demand_data_hits (which leaves out dirty dbufs, and has
+ *				the cached records that are written, too)
+ *		  miss + l2hit	demand_data_misses
+ *		  l2hit		l2_hits, which includes metadata and prefetch
+ *		  wait		demand_data_iohits (not if it waited at the dbuf)
+ *		  hole		nothing
+ *
+ * SEE ALSO:	zmysql-trace(8), zfs(4), dtrace(1)
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+
+#pragma D option quiet
+#pragma D option defaultargs
+#pragma D option bufsize=8m
+#pragma D option switchrate=4hz
+#pragma D option strsize=16
+
+/* dbuf_states_t of OpenZFS */
+inline int DB_FILL = 1;
+inline int DB_READ = 3;
+inline int DB_CACHED = 4;
+
+/* self->how: what has answered so far */
+inline int ASKED = 1;
+inline int DBUF = 2;
+inline int ARC = 3;
+inline int WAIT = 4;
+inline int MISS = 5;
+inline int L2HIT = 6;
+inline int HOLE = 7;
+
+/* 1 record of RATE is kept. */
+inline uint64_t RATE = $3 > 1 ? $3 : 1;
+
+dtrace:::BEGIN
+{
+	deadline = timestamp + (uint64_t)$2 * 1000000000;
+	printf("# began %d, %d ns since 1970\n", timestamp, walltimestamp);
+	printf("# sampling 1/%d\n", RATE);
+	printf("# time objset object level blkid size class\n");
+}
+
+fbt:zfs:zfs_read:entry
+/pid == $1/
+{
+	self->file = ((znode_t *)arg0)->z_id;
+}
+
+fbt:zfs:zfs_read:return
+/self->file/
+{
+	self->file = 0;
+}
+
+/*
+ * The read of one record begins. The object keeps out what zfs_read() reads
+ * besides the file's data (dnodes), the sign of blkid its bonus and spill
+ * blocks. The hash, whose last steps are MurmurHash3's, chooses the record.
+ */
+fbt:zfs:dbuf_read:entry
+/self->file && !self->db && ((dmu_buf_impl_t *)arg0)->db_level == 0 &&
+    ((dmu_buf_impl_t *)arg0)->db.db_object == self->file &&
+    (int64_t)((dmu_buf_impl_t *)arg0)->db_blkid >= 0/
+{
+	this->dbuf = (dmu_buf_impl_t *)arg0;
+	this->hash = this->dbuf->db_objset->os_dsl_dataset->ds_object;
+	this->hash = this->hash * 0x9E3779B97F4A7C15ULL + this->dbuf->db.db_object;
+	this->hash = this->hash * 0x9E3779B97F4A7C15ULL + this->dbuf->db_blkid;
+	this->hash = (this->hash ^ this->hash >> 33) * 0xFF51AFD7ED558CCDULL;
+	this->hash = (this->hash ^ this->hash >> 33) * 0xC4CEB9FE1A85EC53ULL;
+	this->hash = this->hash ^ this->hash >> 33;
+	self->db = this->hash % RATE == 0 ? arg0 : 0;
+}
+
+/* Without an answer from the dbuf, how is 0 until arc_read() gives one. */
+fbt:zfs:dbuf_read:entry
+/self->db && arg0 == self->db && !self->began/
+{
+	this->state = (int)((dmu_buf_impl_t *)arg0)->db_state;
+	self->began = timestamp;
+	self->how = this->state == DB_CACHED ? DBUF :
+	    this->state == DB_READ || this->state == DB_FILL ? WAIT : 0;
+}
+
+/*
+ * Reads of other blocks inside the read of a record (indirect blocks, for the
+ * prefetcher) only count as depth, so that the right return ends the record.
+ */
+fbt:zfs:dbuf_read:entry
+/self->db && arg0 != self->db/
+{
+	self->depth++;
+}
+
+/*
+ * The dbuf is arc_read()'s private argument on a demand read only. Bit 39 of
+ * blk_prop is set where the block pointer itself holds the data.
+ */
+fbt:zfs:arc_read:entry
+/self->db && arg4 == self->db/
+{
+	self->how = ((blkptr_t *)arg2)->blk_prop >> 39 & 1 ? HOLE : ASKED;
+}
+
+sdt:zfs::arc-iohit
+/self->how == ASKED/
+{
+	self->how = WAIT;
+}
+
+sdt:zfs::arc-miss
+/self->how == ASKED/
+{
+	self->how = MISS;
+	self->hdr = arg0;
+}
+
+/* The same header, since a prefetch may follow in the same dbuf_read(). */
+sdt:zfs::l2arc-hit
+/self->how == MISS && arg0 == self->hdr/
+{
+	self->how = L2HIT;
+}
+
+/* The only other answer, and before a prefetch can follow. */
+fbt:zfs:arc_read:return
+/self->how == ASKED/
+{
+	self->how = ARC;
+}
+
+/*
+ * Without an answer from the ARC the record has no block to read, unless
+ * another reader came first between our look at the state and the lock.
+ */
+fbt:zfs:dbuf_read:return
+/self->db && !self->depth/
+{
+	this->db = (dmu_buf_impl_t *)self->db;
+	this->how = self->how == 0 && (int)this->db->db_state == DB_READ ?
+	    WAIT : self->how;
+	printf("%d %d %d %d %d %d %s\n", self->began,
+	    this->db->db_objset->os_dsl_dataset->ds_object,
+	    this->db->db.db_object, this->db->db_level, this->db->db_blkid,
+	    this->db->db.db_size, this->how == DBUF ? "dbuf" :
+	    this->how == ARC ? "arc" : this->how == L2HIT ? "l2hit" :
+	    this->how == MISS ? "miss" : this->how == WAIT ? "wait" : "hole");
+	self->db = 0;
+	self->began = 0;
+	self->how = 0;
+	self->hdr = 0;
+}
+
+fbt:zfs:dbuf_read:return
+/self->db && self->depth/
+{
+	self->depth--;
+}
+
+/* With SECONDS: a sign of life, at which dtrace notices that nobody reads on. */
+profile:::tick-1sec
+/$2/
+{
+	printf("# at %d\n", timestamp);
+}
+
+profile:::tick-1sec
+/$2 && timestamp >= deadline/
+{
+	exit(0);
+}
+
+proc:::exit
+/pid == $1/
+{
+	printf("# process %d exited\n", pid);
+	exit(0);
+}
