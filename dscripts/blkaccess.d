@@ -203,14 +203,16 @@ fbt:zfs:trace_zfs_l2arc__hit:entry
 
 /*
  * Without an answer from the ARC the record has no block to read, unless
- * another reader came first between our look at the state and the lock.
+ * another reader came first between our look at the state and the lock; it
+ * may even be done. blk_fill is 0 in the block pointer of a hole.
  */
 fbt:zfs:dbuf_read:return
 /self->db && !self->depth/
 {
 	this->db = (dmu_buf_impl_t *)self->db;
-	this->how = self->how == 0 && (int)this->db->db_state == DB_READ ?
-	    WAIT : self->how;
+	this->how = self->how ? self->how :
+	    (int)this->db->db_state == DB_READ || (this->db->db_blkptr &&
+	    this->db->db_blkptr->blk_fill) ? WAIT : 0;
 	printf("%d %d %d %d %d %d %s\n", self->began,
 	    this->db->db_objset->os_dsl_dataset->ds_object,
 	    this->db->db.db_object, this->db->db_level, this->db->db_blkid,
