@@ -60,7 +60,7 @@
  *
  * NOTES:	UNPROVEN: this script has never run on FreeBSD. It is written from
  *		the sources that dscripts/probes/freebsd.toml names; its text
- *		compiles on Linux, and with Linux's names for the three sdt probes
+ *		compiles on Linux, and with Linux's probes beside the three of sdt
  *		it prints there what blkaccess.d prints. What would prove it:
  *
  *		kldload dtraceall; dtrace -e -s blkaccess.freebsd.d 1

@@ -60,9 +60,9 @@
  *
  * NOTES:	UNPROVEN: this script has never run on illumos. It is written from
  *		the sources that dscripts/probes/illumos.toml names; its text
- *		compiles on Linux, and with Linux's names for the three sdt probes
- *		and without the vnode it prints there what blkaccess.d prints. What
- *		would prove it:
+ *		compiles on Linux, and with Linux's probes beside the three of sdt
+ *		and a stub for the vnode it prints there what blkaccess.d prints.
+ *		What would prove it:
  *
  *		dtrace -e -s blkaccess.illumos.d 1
  *		dd if=/dev/urandom of=f bs=128k count=211; sync; sleep 10
