@@ -108,21 +108,17 @@ impl<A: Amount> Kernel for Counting<'_, A> {
     fn run(self) {
         let (distances, places, weights) = self.reads;
         let (counter, later) = (self.counter, self.later);
+        // In plain loops: what an iterator's fold calls would be compiled for any processor.
+        self.distances.resize(distances.len(), A::default());
+        let reads = self.distances.iter_mut().zip(distances).zip(places);
         if A::WEIGHTED {
-            self.distances.extend(
-                distances
-                    .iter()
-                    .zip(places)
-                    .zip(weights)
-                    .map(|((distance, place), weight)| distance.minus(later).minus(counter.add(*place, *weight))),
-            );
+            for (((whole, distance), place), weight) in reads.zip(weights) {
+                *whole = distance.minus(later).minus(counter.add(*place, *weight));
+            }
         } else {
-            self.distances.extend(
-                distances
-                    .iter()
-                    .zip(places)
-                    .map(|(distance, place)| distance.minus(later).minus(counter.add(*place, 1))),
-            );
+            for ((whole, distance), place) in reads {
+                *whole = distance.minus(later).minus(counter.add(*place, 1));
+            }
         }
     }
 }
