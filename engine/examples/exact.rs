@@ -5,8 +5,10 @@
 //! portable code, more for what the processor has, or "best".
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::thread;
+
+use memmap2::MmapOptions;
 
 use zmysql_engine::curve::Curve;
 use zmysql_engine::exact::ids::{Ids, CHUNK};
@@ -15,24 +17,18 @@ use zmysql_engine::simd::Level;
 
 /// u32 time, u64 id, u32 size, i64 next access.
 const RECORD: usize = 24;
-/// Records that are read at once: they stay in the second cache.
-const AT_ONCE: usize = 1 << 12;
 
-/// Takes the records from `begin` up to `end`.
+/// Takes the records from `begin` up to `end`. They are mapped a chunk at a time, as mapped pages count as memory.
 fn read(path: &str, begin: usize, end: usize, level: Level) -> io::Result<Ids> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start((begin * RECORD) as u64))?;
-    let mut buffer = vec![0; AT_ONCE * RECORD];
-    let mut chunk = Vec::with_capacity(CHUNK);
+    let file = File::open(path)?;
     let mut ids = Ids::new(level);
-    for from in (begin..end).step_by(AT_ONCE) {
-        let records = &mut buffer[..AT_ONCE.min(end - from) * RECORD];
-        file.read_exact(records)?;
+    for from in (begin..end).step_by(CHUNK) {
+        let mut window = MmapOptions::new();
+        window.offset((from * RECORD) as u64).len(CHUNK.min(end - from) * RECORD);
+        // SAFETY: nothing writes to the file meanwhile.
+        let records = unsafe { window.map(&file) }?;
         let fields = records.chunks_exact(RECORD).map(|record| record[4..12].try_into());
-        chunk.extend(fields.map(|id| u64::from_le_bytes(id.unwrap_or_default())));
-        if chunk.len() == CHUNK || from + AT_ONCE >= end {
-            ids.add(chunk.drain(..));
-        }
+        ids.add(fields.map(|id| u64::from_le_bytes(id.unwrap_or_default())));
     }
     Ok(ids)
 }

@@ -64,6 +64,7 @@ pub struct Ids {
     /// Used again for each chunk.
     taken: Vec<u64>,
     keys: Vec<u32>,
+    parts: Vec<u8>,
 }
 
 /// Reads of a stretch of time, in the order of their partition, and in time within it.
@@ -72,8 +73,6 @@ struct Chunk {
     keys: Vec<u32>,
     /// For each of these: its place in the chunk.
     places: Vec<u16>,
-    /// For each place: its partition.
-    parts: Vec<u8>,
     /// Where each partition begins, and the end.
     starts: [u32; PARTS + 1],
 }
@@ -87,6 +86,7 @@ impl Ids {
             large: FastMap::default(),
             taken: Vec::with_capacity(CHUNK),
             keys: vec![0; CHUNK],
+            parts: vec![0; CHUNK],
         }
     }
 
@@ -98,8 +98,8 @@ impl Ids {
         if self.taken.iter().fold(0, |any, id| any | id) >= LARGE {
             self.number_large();
         }
-        let (keys, mut parts) = (&mut self.keys[..self.taken.len()], vec![0; self.taken.len()]);
-        self.level.run(Scramble { ids: &self.taken, keys, parts: &mut parts });
+        let (keys, parts) = (&mut self.keys[..self.taken.len()], &mut self.parts[..self.taken.len()]);
+        self.level.run(Scramble { ids: &self.taken, keys, parts });
         self.chunks.push(Chunk::new(keys, parts));
         self.reads += self.taken.len();
     }
@@ -115,17 +115,14 @@ impl Ids {
         // Each numbered the large ids in its own way: these are taken again.
         let names: FastMap<u64, u64> = next.large.iter().map(|(id, number)| (*number, *id)).collect();
         for chunk in next.chunks {
-            let mut from: [u32; PARTS] = std::array::from_fn(|part| chunk.starts[part]);
-            let ids: Vec<u64> = chunk
-                .parts
-                .iter()
-                .map(|part| {
-                    let at = &mut from[usize::from(*part)];
-                    *at += 1;
-                    let id = unscrambled(u64::from(*part) << 32 | u64::from(chunk.keys[*at as usize - 1]));
-                    *names.get(&id).unwrap_or(&id)
-                })
-                .collect();
+            let mut ids = vec![0; chunk.keys.len()];
+            for (part, range) in chunk.starts.windows(2).enumerate() {
+                let range = range[0] as usize..range[1] as usize;
+                for (key, place) in chunk.keys[range.clone()].iter().zip(&chunk.places[range]) {
+                    let id = unscrambled((part as u64) << 32 | u64::from(*key));
+                    ids[usize::from(*place)] = *names.get(&id).unwrap_or(&id);
+                }
+            }
             self.add(ids.into_iter());
         }
     }
@@ -188,7 +185,7 @@ impl Ids {
 }
 
 impl Chunk {
-    fn new(keys: &[u32], parts: Vec<u8>) -> Self {
+    fn new(keys: &[u32], parts: &[u8]) -> Self {
         // Two counts in turn: a hot block's would wait for itself.
         let mut counts = [[0u32; PARTS]; 2];
         for pair in parts.chunks(2) {
@@ -202,13 +199,13 @@ impl Chunk {
         }
         let mut next: [u32; PARTS] = std::array::from_fn(|part| starts[part]);
         let (mut sorted, mut places) = (vec![0; keys.len()], vec![0; keys.len()]);
-        for (place, (key, part)) in keys.iter().zip(&parts).enumerate() {
+        for (place, (key, part)) in keys.iter().zip(parts).enumerate() {
             let to = next[usize::from(*part)] as usize;
             next[usize::from(*part)] += 1;
             sorted[to] = *key;
             places[to] = place as u16;
         }
-        Self { keys: sorted, places, parts, starts }
+        Self { keys: sorted, places, starts }
     }
 }
 
@@ -221,18 +218,17 @@ pub struct Resolved {
 impl Stretch<u32> for Resolved {
     fn entries(self, mut take: impl FnMut(&[Entry<u32>])) {
         let mut now = self.begin as u32;
-        let mut entries = Vec::with_capacity(BATCH);
+        let (mut in_order, mut entries) = (vec![0; CHUNK], Vec::with_capacity(BATCH));
         // Each chunk's memory is given back as soon as it is done.
         for chunk in self.chunks {
-            let mut next: [u32; PARTS] = std::array::from_fn(|part| chunk.starts[part]);
-            for parts in chunk.parts.chunks(BATCH) {
+            for (before, place) in chunk.keys.iter().zip(&chunk.places) {
+                in_order[usize::from(*place) % CHUNK] = *before;
+            }
+            for some in in_order[..chunk.keys.len()].chunks(BATCH) {
                 entries.clear();
-                entries.extend(parts.iter().map(|part| {
-                    let from = &mut next[usize::from(*part)];
-                    let before = chunk.keys[*from as usize];
-                    *from += 1;
+                entries.extend(some.iter().map(|before| {
                     now += 1;
-                    Entry { before, weight: 1, read: now.wrapping_sub(before) }
+                    Entry { before: *before, weight: 1, read: now.wrapping_sub(*before) }
                 }));
                 take(&entries);
             }

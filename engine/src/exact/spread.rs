@@ -22,7 +22,7 @@ pub struct Spread<A: Amount> {
     /// The place before, within the span.
     places: Vec<u16>,
     weights: Vec<u32>,
-    /// How many reads each span has. Number 0 is for reads without one before, and keeps nothing; spans follow from 1.
+    /// How many reads each span has.
     lens: Vec<u32>,
     /// For each of these, what its reads weigh together.
     sums: Vec<A>,
@@ -39,7 +39,7 @@ pub fn spans(reads: usize) -> usize {
 
 impl<A: Amount> Spread<A> {
     pub fn new(reads: usize) -> Self {
-        let (all, rows) = (spans(reads) + 1, (spans(reads) + 1).div_ceil(LANES));
+        let (all, rows) = (spans(reads), spans(reads).div_ceil(LANES));
         Self {
             distances: vec![A::default(); all * SPAN],
             places: vec![0; all * SPAN],
@@ -53,8 +53,8 @@ impl<A: Amount> Spread<A> {
 
     /// A span's reads, in the order of time.
     pub fn of(&self, span: usize) -> (&[A], &[u16], &[u32]) {
-        let begin = (span + 1) * SPAN;
-        let range = begin..begin + self.lens[span + 1] as usize;
+        let begin = span * SPAN;
+        let range = begin..begin + self.lens[span] as usize;
         let weights = if A::WEIGHTED { &self.weights[range.clone()] } else { &[] };
         (&self.distances[range.clone()], &self.places[range], weights)
     }
@@ -62,14 +62,14 @@ impl<A: Amount> Spread<A> {
 
 /// For each stretch and span: what weighed the reads of later spans in the stretches before.
 pub fn later<A: Amount>(spreads: &[Spread<A>]) -> Vec<Vec<A>> {
-    let mut before = vec![A::default(); spreads.first().map_or(0, |spread| spread.sums.len() - 1)];
+    let mut before = vec![A::default(); spreads.first().map_or(0, |spread| spread.sums.len())];
     let mut all = Vec::new();
     for spread in spreads {
         all.push(before.clone());
         let mut sum = A::default();
         for (span, before) in before.iter_mut().enumerate().rev() {
             *before = before.plus(sum);
-            sum = sum.plus(spread.sums[span + 1]);
+            sum = sum.plus(spread.sums[span]);
         }
     }
     all
@@ -88,14 +88,14 @@ impl<A: Amount> Kernel for Spreading<'_, A> {
         let (distances, places, weights) = (&mut distances[..], &mut places[..], &mut weights[..]);
         let (lens, sums, fine, coarse) = (&mut lens[..], &mut sums[..], &mut fine[..], &mut coarse[..]);
         for entry in self.entries {
-            let span = ((u64::from(entry.before) + (SPAN as u64 - 1)) >> SPAN.ilog2()) as usize;
+            let Some(before) = entry.before.checked_sub(1) else { continue };
+            let span = before as usize / SPAN;
             let row = span / LANES;
             let later = fine[row].0[span % LANES].plus(coarse[row / LANES].0[row % LANES]);
-            // Those of number 0 overwrite each other.
             let to = span * SPAN + lens[span] as usize % SPAN;
             lens[span] += 1;
             distances[to] = entry.read.minus(later);
-            places[to] = entry.before.wrapping_sub(1) as u16;
+            places[to] = before as u16;
             if A::WEIGHTED {
                 weights[to] = entry.weight;
             }
