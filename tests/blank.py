@@ -15,19 +15,27 @@ for mount in $(lsblk -nro MOUNTPOINT $disks | grep ^/); do umount "$mount"; done
 swapoff -a
 for pool in $(zpool list -Ho name); do zpool destroy -f "$pool"; done
 dmsetup remove_all
-for disk in $disks; do
-    set -- $(lsblk -nrpo NAME,FSTYPE,PTTYPE "$disk")
-    [ $# -eq 1 ] && continue
-    for part in $(lsblk -lnpo NAME,TYPE "$disk" | awk '$2 == "part" {print $1}'); do
-        zpool labelclear -f "$part" && wipefs -qa "$part"
+# What a busy machine still has open is tried again.
+for attempt in 1 2 3 4 5; do
+    left=
+    for disk in $disks; do
+        set -- $(lsblk -nrpo NAME,FSTYPE,PTTYPE "$disk")
+        [ $# -eq 1 ] && continue
+        left="$left $disk"
+        for part in $(lsblk -lnpo NAME,TYPE "$disk" | awk '$2 == "part" {print $1}'); do
+            zpool labelclear -f "$part" && wipefs -qa "$part"
+        done
+        wipefs -qa "$disk"
+        blockdev --rereadpt "$disk"
     done
-    wipefs -qa "$disk"
-    blockdev --rereadpt "$disk"
+    [ -z "$left" ] && exit 0
+    udevadm settle --timeout=300
 done
-udevadm settle
+echo "these disks aren't blank:$left" >&2
+exit 1
 """
 
 
 def blank(guest: Host) -> None:
     """Free all disks but the one that the guest booted from."""
-    guest.run(("sh", "-c", BLANK), check=False)
+    guest.run(("sh", "-c", BLANK))

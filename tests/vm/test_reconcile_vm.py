@@ -61,8 +61,9 @@ def test_what_drifted_is_changed_back_and_nothing_is_taken_away(bare: Guest) -> 
     assert (told.exit_status, told.stdout) == (1, "")
     assert "--reconcile changes what can be changed" in told.stderr
     assert value(bare, "recordsize", "tank/mysql/data") == "32768"
-    shown = create(bare, "hybrid", "--reconcile", "-n", "-H").stdout.splitlines()
-    assert "tank\tzfs set recordsize=16K tank/mysql/data" in shown
+    planned = create(bare, "hybrid", "--reconcile", "-n", "-H")
+    shown = planned.stdout.splitlines()
+    assert "tank\tzfs set recordsize=16K tank/mysql/data" in shown, planned
     done = create(bare, "hybrid", "--reconcile", "-y")
     # The spare is no part of the template: it is named, and stays.
     assert done.exit_status == 1
