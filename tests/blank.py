@@ -20,7 +20,7 @@ for attempt in 1 2 3 4 5; do
     left=
     for disk in $disks; do
         set -- $(lsblk -nrpo NAME,FSTYPE,PTTYPE "$disk")
-        [ $# -eq 1 ] && continue
+        [ $# -le 1 ] && continue # none: a volume of a pool that is gone
         left="$left $disk"
         for part in $(lsblk -lnpo NAME,TYPE "$disk" | awk '$2 == "part" {print $1}'); do
             zpool labelclear -f "$part" && wipefs -qa "$part"
