@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zmysql.locality.analysis import L2ARC_HEADER_BYTES
-from zmysql.locality.confidence import MANY_DROPS
+from zmysql.locality.confidence import MANY_DROPS, MANY_FIRST_READS, MUCH_DISORDER
 from zmysql.locality.profile import sampling_ratio
 from zmysql.units import format_size
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from zmysql.locality.verdict import Evidence
     from zmysql.trace.format import Header
 
-_MUCH_DISORDER = 0.01  # of the records; a few neighbours in the wrong order change no distance that matters
-_MANY_FIRST_READS = 0.2  # of the reads
 _MUCH_HEADER_MEMORY = 0.1  # of the ARC
 
 
@@ -45,7 +43,7 @@ def _of_recording(header: Header, analysis: Analysis) -> list[str]:
         )
     if sampling_ratio(header) != 1:
         found.append(_sampled(header, share))
-    if out_of_order > _MUCH_DISORDER * records:
+    if out_of_order > MUCH_DISORDER * records:
         found.append(f"{out_of_order} records are out of the order of their times, and counted as they stand.")
     return found
 
@@ -74,7 +72,7 @@ def _of_judgement(analysis: Analysis, question: Question, evidence: Evidence) ->
         words = " and ".join(f"an {name} of {format_size(sizes[name])}" for name in caches.assumed)
         options = " and ".join(f"--{name.lower()} SIZE" for name in caches.assumed)
         found.append(f"The trace names no such size, so {words} is assumed: say {options}.")
-    if evidence.first_read_ratio > _MANY_FIRST_READS:
+    if evidence.first_read_ratio > MANY_FIRST_READS:
         found.append(
             f"First reads are {100 * evidence.first_read_ratio:.1f} % of the references, and miss in any cache that"
             " starts empty: record longer to learn more."

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 MANY_DROPS = 0.05  # of the records; beyond, nothing can be said
 _SOME_DROPS = 0.001
-_MUCH_DISORDER = 0.01  # of the records; a few neighbours in the wrong order change no distance that matters
-_MANY_FIRST_READS = 0.2  # of the reads
+MUCH_DISORDER = 0.01  # of the records; a few neighbours in the wrong order change no distance that matters
+MANY_FIRST_READS = 0.2  # of the reads
 _MOSTLY_FIRST_READS = 0.5
 _FEW_SAMPLED_BLOCKS = 8192  # SHARDS' error with as many is 0.002 to 0.003 on average, and ten times that at one size
 _LARGER = 2  # times as large as what was read
@@ -107,7 +107,7 @@ def _of_recording(doubts: Doubts) -> Iterator[tuple[bool, str]]:
         yield False, "The recording was cut off, and what it dropped isn't known."
     elif doubts.drops is None and not doubts.imported:
         yield False, "What the recording dropped isn't known."
-    if doubts.out_of_order > _MUCH_DISORDER * doubts.references:
+    if doubts.out_of_order > MUCH_DISORDER * doubts.references:
         yield False, "Many records are out of the order of their times."
     if doubts.sampling_assumed:
         yield False, "Whether the trace holds all blocks or a sample of them isn't known."
@@ -122,7 +122,7 @@ def _of_model(doubts: Doubts) -> Iterator[tuple[bool, str]]:
     """Give what caches that start empty, for as long as the trace lasts, can't tell."""
     if doubts.undecided:
         yield True, "What the first reads would be in a cache that has run for days decides, and the trace can't tell."
-    elif doubts.first_read_ratio > _MANY_FIRST_READS:
+    elif doubts.first_read_ratio > MANY_FIRST_READS:
         grave = doubts.first_read_ratio > _MOSTLY_FIRST_READS
         yield (
             grave,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from zmysql.errors import UsageError
 from zmysql.locality.profile import Profile, files_of, sampling_ratio
+from zmysql.locality.sampling import real_bytes, sampled_bytes
 from zmysql.trace.engine import engine_for
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 AUTO_BLOCKS = 65_536
 LEAST_BLOCKS = 8_192  # at any rate, so that a short trace gets an answer, too: the paper's fixed size
-_LARGEST = (1 << 64) - 1
 _RATE = re.compile(r"(0?\.[0-9]{1,15}|[0-9]{1,9}/[0-9]{1,9}|[0-9]{1,3}(?:\.[0-9]{1,15})?%|1)")
 _BLOCKS = re.compile(r"[0-9]{2,9}")
 
@@ -121,11 +121,9 @@ def survey(path: Path, header: Header, size: SampleSize) -> Survey:
 
 def curve_of(found: Survey, header: Header, cache_bytes: Collection[int]) -> SampledCurve:
     """Give the figures that a survey estimates, with the hits of an LRU cache of each of these sizes."""
-    kept, sizes = sampling_ratio(header), sorted(set(cache_bytes))
-    # A recorder that kept a sample of the blocks sees a cache that is smaller by the same ratio.
-    own_sizes = found.sizes()
+    sizes, own_sizes = sorted(set(cache_bytes)), found.sizes()
     ratios = found.miss_ratios(own_sizes)
-    at_sizes = found.miss_ratios([min(int(size * kept), _LARGEST) for size in sizes])
+    at_sizes = found.miss_ratios([sampled_bytes(header, size) for size in sizes])
     hits = {size: round(found.references * (1 - ratio)) for size, (ratio, _) in zip(sizes, at_sizes, strict=True)}
     blocks = {
         "distinct_blocks": found.blocks_read(1),
@@ -134,7 +132,7 @@ def curve_of(found: Survey, header: Header, cache_bytes: Collection[int]) -> Sam
         "blocks_read_more_than_once": found.blocks_read(2),
         "blocks_read_more_than_twice": found.blocks_read(3),
     }
-    mrc = tuple((round(size / kept), ratio) for size, (ratio, _) in zip(own_sizes, ratios, strict=True))
+    mrc = tuple((real_bytes(header, size), ratio) for size, (ratio, _) in zip(own_sizes, ratios, strict=True))
     distances = tuple(_distances(mrc, found.references))
     block_bytes = blocks["distinct_bytes"][0] / (blocks["distinct_blocks"][0] or 1) or 1
     resolved = [error for size, (_, error) in zip(own_sizes, ratios, strict=True) if size >= found.resolved_bytes]
@@ -145,7 +143,7 @@ def curve_of(found: Survey, header: Header, cache_bytes: Collection[int]) -> Sam
             classes=dict(found.classes()),
             span_ns=found.span_ns,
             out_of_order=found.out_of_order,
-            flat_bytes=None if found.flat_bytes is None else round(found.flat_bytes / kept),
+            flat_bytes=None if found.flat_bytes is None else real_bytes(header, found.flat_bytes),
             mrc=mrc,
             hits=hits,
             files=files_of(_estimated_blocks(found), header),
@@ -159,8 +157,8 @@ def curve_of(found: Survey, header: Header, cache_bytes: Collection[int]) -> Sam
         hit_errors={size: found.references * error for size, (_, error) in zip(sizes, at_sizes, strict=True)},
         block_errors={name: error for name, (_, error) in blocks.items()},
         error=max(resolved, default=1.0),
-        resolved_bytes=round(found.resolved_bytes / kept),
-        rate=found.rate * float(kept),
+        resolved_bytes=real_bytes(header, found.resolved_bytes),
+        rate=found.rate * float(sampling_ratio(header)),
         sampled_blocks=found.sampled_blocks,
         references=found.references,
     )
