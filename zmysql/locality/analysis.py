@@ -11,8 +11,9 @@ from zmysql.locality.correction import Counted, corrected
 from zmysql.locality.objects import objects
 from zmysql.locality.options import Table, cases, larger_recordsizes, options
 from zmysql.locality.parameters import parameters_for
-from zmysql.locality.profile import profile, sampling_ratio
+from zmysql.locality.profile import profile
 from zmysql.locality.reads import load
+from zmysql.locality.sampling import sampling_ratio
 from zmysql.locality.simulation import LARGEST_BYTES, Case, Replay, simulate
 from zmysql.locality.spatial import recordsizes
 from zmysql.locality.windows import working_set

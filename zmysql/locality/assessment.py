@@ -15,7 +15,7 @@ from zmysql.locality.confidence import Doubts, confidence
 from zmysql.locality.formula import formula
 from zmysql.locality.latency import PAYS, hit_ratio_for
 from zmysql.locality.options import Choice
-from zmysql.locality.profile import sampling_ratio
+from zmysql.locality.sampling import sampling_ratio
 from zmysql.locality.simulation import LARGEST_BYTES, Case
 from zmysql.locality.verdict import Evidence, decide
 from zmysql.units import format_size

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zmysql.locality.analysis import L2ARC_HEADER_BYTES
 from zmysql.locality.confidence import MANY_DROPS, MANY_FIRST_READS, MUCH_DISORDER
-from zmysql.locality.profile import sampling_ratio
+from zmysql.locality.sampling import sampling_ratio
 from zmysql.units import format_size
 
 if TYPE_CHECKING:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from zmysql.locality.memory import require
+from zmysql.locality.sampling import real_bytes, sampled_bytes, sampling_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+    from fractions import Fraction
 
     from zmysql.locality._engine import Reads
     from zmysql.trace.format import Header
-
-_LARGEST = (1 << 64) - 1  # the engine's sizes have 64 bits; no cache is larger
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +83,9 @@ def profile(reads: Reads, header: Header, cache_bytes: Collection[int]) -> Profi
         classes=dict(found.classes()),
         span_ns=found.span_ns,
         out_of_order=found.out_of_order,
-        flat_bytes=None if found.flat_bytes is None else round(found.flat_bytes / kept),
-        # A sample of the blocks sees a cache that is smaller by the same ratio (SHARDS, FAST '15).
-        mrc=tuple((round(size / kept), miss_ratio) for size, miss_ratio in found.mrc()),
-        hits=dict(zip(sizes, found.hits([min(int(size * kept), _LARGEST) for size in sizes]), strict=True)),
+        flat_bytes=None if found.flat_bytes is None else real_bytes(header, found.flat_bytes),
+        mrc=tuple((real_bytes(header, size), miss_ratio) for size, miss_ratio in found.mrc()),
+        hits=dict(zip(sizes, found.hits([sampled_bytes(header, size) for size in sizes]), strict=True)),
         files=files_of(found.objects(), header),
         reuse_distances=_scaled(found.reuse_distances(), kept),
         reuse_distances_blocks=_scaled(found.reuse_distances(blocks=True), kept),
@@ -98,11 +96,6 @@ def profile(reads: Reads, header: Header, cache_bytes: Collection[int]) -> Profi
 def _scaled(ranges: Iterable[tuple[int, int, int]], kept: Fraction) -> tuple[tuple[int, int, int], ...]:
     """Give ranges of distances as those of the whole trace."""
     return tuple((round(begin / kept), round(end / kept), reads) for begin, end, reads in ranges)
-
-
-def sampling_ratio(header: Header) -> Fraction:
-    """Give the share of the blocks that the trace holds: above 0, and 1 for all."""
-    return Fraction(header.sampling)
 
 
 def files_of(objects: Iterable[tuple[int, int, int, int, int]], header: Header) -> tuple[FileReads, ...]:

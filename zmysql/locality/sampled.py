@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from zmysql.errors import UsageError
-from zmysql.locality.profile import Profile, files_of, sampling_ratio
-from zmysql.locality.sampling import real_bytes, sampled_bytes
+from zmysql.locality.profile import Profile, files_of
+from zmysql.locality.sampling import real_bytes, sampled_bytes, sampling_ratio
 from zmysql.trace.engine import engine_for
 
 if TYPE_CHECKING:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
-
-from zmysql.locality.profile import sampling_ratio
 
 if TYPE_CHECKING:
     from zmysql.trace.format import Header
 
 _LARGEST = (1 << 64) - 1  # the engine's sizes have 64 bits; no cache is larger
+
+
+def sampling_ratio(header: Header) -> Fraction:
+    """Give the share of the blocks that the trace holds: above 0, and 1 for all."""
+    return Fraction(header.sampling)
 
 
 def sampled_bytes(header: Header, real_bytes: int) -> int:

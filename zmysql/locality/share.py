@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zmysql.errors import ZmysqlError
-from zmysql.locality.profile import sampling_ratio
 from zmysql.locality.sampled import SampleSize, curve_of, survey
-from zmysql.locality.sampling import sampled_bytes
+from zmysql.locality.sampling import sampled_bytes, sampling_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from zmysql.errors import UsageError
 from zmysql.locality.parameters import Parameters
-from zmysql.locality.profile import sampling_ratio
+from zmysql.locality.sampling import sampling_ratio
 from zmysql.units import format_size
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zmysql.locality.profile import sampling_ratio
-from zmysql.locality.sampling import sampled_bytes
+from zmysql.locality.sampling import sampled_bytes, sampling_ratio
 from zmysql.units import format_size
 
 if TYPE_CHECKING:
