@@ -20,9 +20,10 @@ ALIASES = {"struct znode": "znode_t"}
 
 
 def scripts_of(system: str) -> list[Path]:
-    """Give the system's scripts: NAME.freebsd.d, NAME.illumos.d, and NAME.d for Linux."""
-    suffix = "" if system == "linux" else f".{system}"
-    return sorted(path for path in SCRIPTS.glob("*.d") if path.suffixes[:-1] == ([suffix] if suffix else []))
+    """Give the system's scripts: NAME.freebsd.d or NAME.illumos.d where there is one, and else NAME.d."""
+    stems = sorted({path.name.partition(".")[0] for path in SCRIPTS.glob("*.d")})
+    own = {stem: SCRIPTS / f"{stem}.{system}.d" for stem in stems}
+    return [own[stem] if own[stem].exists() else SCRIPTS / f"{stem}.d" for stem in stems]
 
 
 def catalogue_of(system: str) -> dict[str, list[dict[str, Any]]]:
@@ -79,7 +80,7 @@ def test_each_entry_names_its_source(system: str) -> None:
 
 
 def test_every_script_belongs_to_a_system() -> None:
-    assert sorted(path for system in SYSTEMS for path in scripts_of(system)) == sorted(SCRIPTS.glob("*.d"))
+    assert sorted({path for system in SYSTEMS for path in scripts_of(system)}) == sorted(SCRIPTS.glob("*.d"))
 
 
 CATALOGUE: dict[str, list[dict[str, Any]]] = {

@@ -1,4 +1,4 @@
-"""A script's texts for several systems say and print the same, as far as the systems are alike."""
+"""A script's texts for several systems and tracers say and print the same, as far as those are alike."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from pathlib import Path
 
 import pytest
 
-SCRIPTS = sorted((Path(__file__).parents[2] / "dscripts").glob("*.d"))
-# The DTraceToolkit's order.
+DIRECTORY = Path(__file__).parents[2] / "dscripts"
+SCRIPTS = sorted([*DIRECTORY.glob("*.d"), *DIRECTORY.glob("*.bt")])
+# Beside NAME.d, which is Linux' and the others' where they have none of their own.
+VARIANTS = [path for path in SCRIPTS if path.name.count(".") > 1]
+TWINS = [path for path in SCRIPTS if path.suffix == ".bt"]
+FIRST_LINE = {".d": "#!/usr/sbin/dtrace -s", ".bt": "#!/usr/bin/env bpftrace"}
+# The DTraceToolkit's order; only what samples has SAMPLING.
 SECTIONS = ["USAGE", "FIELDS", "SAMPLING", "OVERHEAD", "NOTES", "SEE ALSO"]
-LINUX = Path(__file__).parents[2] / "dscripts" / "blkaccess.d"
+
+
+def linux_of(path: Path) -> Path:
+    return DIRECTORY / f"{path.name.partition('.')[0]}.d"
 
 
 def between(text: str, begin: str, end: str) -> str:
@@ -18,20 +26,37 @@ def between(text: str, begin: str, end: str) -> str:
     return text.partition(begin)[2].partition(end)[0]
 
 
+def fields_of(path: Path) -> str:
+    rest = between(path.read_text(), " * FIELDS:", "*/")
+    return re.split(r"^ \* (?:SAMPLING|OVERHEAD):", rest, flags=re.MULTILINE)[0]
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_the_header_is_whole_and_in_order(script: Path) -> None:
     lines = script.read_text().splitlines()
-    assert lines[:3] == ["#!/usr/sbin/dtrace -s", "/*", lines[2]]
+    assert lines[:3] == [FIRST_LINE[script.suffix], "/*", lines[2]]
     assert lines[2].startswith(f" * {script.name} - ")
     header = "\n".join(lines).partition("*/")[0]
-    assert re.findall(r"^ \* ([A-Z ]+):(?:\t|$)", header, re.MULTILINE) == SECTIONS
+    sections = re.findall(r"^ \* ([A-Z ]+):(?:\t|$)", header, re.MULTILINE)
+    assert sections == [one for one in SECTIONS if one != "SAMPLING" or one in sections]
     assert " * SPDX-License-Identifier: BSD-2-Clause\n" in header
     assert script.stat().st_mode & 0o111
 
 
-@pytest.mark.parametrize("script", [path for path in SCRIPTS if path != LINUX], ids=lambda path: path.name)
-def test_another_system_s_text_has_the_same_fields_and_sample_and_prints_the_same(script: Path) -> None:
-    text, linux = script.read_text(), LINUX.read_text()
+@pytest.mark.parametrize("script", [*VARIANTS, *TWINS], ids=lambda path: path.name)
+def test_another_text_of_a_script_has_the_same_fields(script: Path) -> None:
+    assert fields_of(script) == fields_of(linux_of(script))
+
+
+@pytest.mark.parametrize("script", VARIANTS, ids=lambda path: path.name)
+def test_what_never_ran_on_its_system_says_so(script: Path) -> None:
+    assert "NOTES:\tUNPROVEN: this script has never run on " in script.read_text()
+    assert "UNPROVEN: this script" not in linux_of(script).read_text()
+
+
+@pytest.mark.parametrize("system", ["freebsd", "illumos"])
+def test_blkaccess_has_the_same_sample_and_line_on_each_system(system: str) -> None:
+    text, linux = (DIRECTORY / f"blkaccess.{system}.d").read_text(), (DIRECTORY / "blkaccess.d").read_text()
     for begin, end in (
         (" * FIELDS:", " * OVERHEAD:"),
         ("dtrace:::BEGIN\n", "fbt:"),
@@ -39,5 +64,3 @@ def test_another_system_s_text_has_the_same_fields_and_sample_and_prints_the_sam
         ('	printf("%d %d %d %d %d %d %s', "fbt:"),
     ):
         assert between(text, begin, end) == between(linux, begin, end)
-    assert "NOTES:\tUNPROVEN: this script has never run on " in text
-    assert "UNPROVEN" not in linux
