@@ -25,7 +25,7 @@ def read(output: bytes) -> tuple[Reader, list[bytes]]:
 def test_each_record_is_read_with_its_class_and_a_time_from_the_start() -> None:
     reader, records = read(OUTPUT)
     assert reader.began is not None
-    assert reader.began.time_of_day == "2026-11-20T07:55:26.968Z"
+    assert reader.began.time_of_day() == "2026-11-20T07:55:26.968Z"
     assert reader.process_exited
     assert records[0] == b"372314813 108 9 0 0 16384 miss"
     classes = Counter(record.split()[-1] for record in records)

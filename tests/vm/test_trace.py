@@ -239,6 +239,11 @@ def agree(trace: Trace, grown: Counter[str]) -> None:
     assert of("l2hit") <= grown["l2_hits"]
 
 
+def test_without_a_server_there_is_nothing_to_trace(guest: Host, pool: str) -> None:
+    del pool
+    assert "no mysqld or mariadbd runs" in refusal(guest, "zmysql trace record -o /tmp/none.trace")
+
+
 def test_the_reads_of_a_mysqld_agree_with_arcstats(guest: Host, mysql_pool: str, tmp_path: Path) -> None:
     with recording(guest, "/tmp/mysqld.trace", "--overwrite") as process:
         before = arcstats(guest)
@@ -289,13 +294,15 @@ def refusal(guest: Host, command: str) -> str:
 WITHOUT = {
     "needs root": "runuser -u nobody -- zmysql trace record -o /tmp/none.trace",
     "no dtrace on": (
-        "unshare -m sh -c 'mount --bind /usr/bin/false /usr/sbin/dtrace; zmysql trace record -o /tmp/none.trace'"
+        "unshare -m sh -c 'mount --bind /usr/bin/false /usr/sbin/dtrace; "
+        "zmysql trace record --tracer dtrace -o /tmp/none.trace'"
     ),
     "has no ZFS loaded": "unshare -m sh -c 'mount -t tmpfs none /sys/module; zmysql trace record -o /tmp/none.trace'",
     "no /sys/kernel/btf/zfs": (
-        "unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf; zmysql trace record -o /tmp/none.trace'"
+        "unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf; "
+        "zmysql trace record --tracer bpftrace -o /tmp/none.trace'"
     ),
-    "no mysqld or mariadbd runs": "unshare -fp --mount-proc zmysql trace record -o /tmp/none.trace",
+    "a container on": "unshare -fp --mount-proc zmysql trace record -o /tmp/none.trace",
     "has no file on ZFS": "cd /; zmysql trace record -o /tmp/none.trace --pid 1",
 }
 

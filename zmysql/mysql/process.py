@@ -36,13 +36,18 @@ def find_server(host: Host, pid: int | None = None) -> Server:
         if name.exit_status:
             raise UsageError(f"there is no process {pid} on {host.name}: `pgrep -x '{_SERVERS}'` lists the servers")
         return Server(pid, name.stdout.strip())
-    found = parse_servers(host.run(_LIST, check=False).stdout)
+    found = running_servers(host)
     if not found:
         raise ZmysqlError(f"no mysqld or mariadbd runs on {host.name}: start it, or name another process with --pid")
     if len(found) > 1:
         listed = ", ".join(f"{server.name} {server.pid}" for server in found)
         raise UsageError(f"several servers run on {host.name} ({listed}): name one with --pid")
     return found[0]
+
+
+def running_servers(host: Host) -> tuple[Server, ...]:
+    """Give the servers that run on a host, by pid."""
+    return parse_servers(host.run(_LIST, check=False).stdout)
 
 
 def parse_servers(text: str) -> tuple[Server, ...]:

@@ -56,8 +56,9 @@ class Header:
     block is kept at each of its reads. `started` is ISO 8601 in UTC. `datasets` is keyed by objset id, `objects`
     (paths) by (objset, object). `drops` are records that the tracer lost. `arc_bytes` and `l2arc_bytes` are the sizes
     of the machine's caches at the time, `host` its name, `imported` the file that a foreign trace came from.
-    `pid` is the process that was traced, and `ended` says what ended the recording: duration, interrupted, mysqld
-    ended, or tracer died. `sampling_assumed` isn't written: a header that was read has no sampling.
+    `pid` is the process that was traced first, `restarts` how often another took its place, and `ended` says what
+    ended the recording: duration, interrupted, mysqld ended, or tracer died. `sampling_assumed` isn't written: a
+    header that was read has no sampling.
     """
 
     complete: bool
@@ -77,6 +78,7 @@ class Header:
     imported: str | None = None
     pid: int | None = None
     ended: str | None = None
+    restarts: int | None = None
     sampling_assumed: bool = field(default=False, metadata={"written": False})
 
 
@@ -249,6 +251,7 @@ def _header_of(path: Path, values: Mapping[str, object]) -> Header:
         imported=text("imported"),
         pid=count("pid"),
         ended=text("ended"),
+        restarts=count("restarts"),
     )
 
 

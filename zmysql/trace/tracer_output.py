@@ -1,4 +1,4 @@
-"""What blkaccess.d prints, and what dtrace(8) complains of, as values."""
+"""What the scripts print, and what dtrace(8) and bpftrace(8) complain of, as values."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ _BEGAN = re.compile(rb"# began (\d+), (\d+) ns since 1970")
 _AT = re.compile(rb"# at (\d+)")
 _EXITED = re.compile(rb"# process \d+ exited")
 _DROPS = re.compile(r"^dtrace: (\d+) (?:[a-z]+ )*drops?\b", re.MULTILINE)
+# bpftrace says it among the lines of the script.
+_LOST = re.compile(rb"(?:\[?WARN(?:ING)?\]?:? )?Lost (\d+) events")
 _SECOND_NS = 1_000_000_000
 _MILLISECOND_NS = 1_000_000
 
@@ -30,38 +32,68 @@ class Began:
     clock_ns: int
     since_1970_ns: int
 
-    @property
-    def time_of_day(self) -> str:
-        """The start in ISO 8601, UTC, to the millisecond: recordings of the same time can be merged by it."""
-        return format_started(self.since_1970_ns // _MILLISECOND_NS * _MILLISECOND_NS)
+    def time_of_day(self, after_ns: int = 0) -> str:
+        """Give the start, or what is so long after it, in ISO 8601, UTC, to the ms: recordings are merged by it."""
+        return format_started((self.since_1970_ns + after_ns) // _MILLISECOND_NS * _MILLISECOND_NS)
 
 
-class Reader:
-    """Turns the script's output into records of the trace format, in the order of their times.
+class Comments:
+    """Hears what a script says beside its rows, of one tracer or several, one after the other.
 
-    `began` is None until the tracer works. `addresses` are the (objset, object) that were read.
+    `began` is the start of the first, None until it works. `lost` are the events that a tracer said, between the lines,
+    that it had lost.
     """
 
     def __init__(self) -> None:
-        """Start with nothing read."""
+        """Start with nothing heard."""
         self.began: Began | None = None
         self.process_exited = False
-        self.addresses: set[tuple[int, int]] = set()
-        self._cut = b""
-        self._held: list[tuple[int, str]] = []
+        self.lost = 0
         self._now_ns = 0
+        self._cut = b""
 
     def feed(self, output: bytes) -> None:
-        """Take in a piece of output, which may end within a line.
-
-        Raises ValueError on a line that blkaccess.d doesn't print.
-        """
+        """Take in a piece of output, which may end within a line."""
         *lines, self._cut = (self._cut + output).split(b"\n")
         for line in lines:
             if line.startswith(b"#"):
                 self._comment(line)
+            elif lost := _LOST.fullmatch(line):
+                self.lost += int(lost[1])
             elif line:  # dtrace prints an empty line at its end
-                self._record(line)
+                self._row(line)
+
+    def another(self) -> None:
+        """Expect the output of another tracer; what the last one left of a line is no row."""
+        self._cut = b""
+        self.process_exited = False
+
+    def _comment(self, line: bytes) -> None:
+        began, at = _BEGAN.fullmatch(line), _AT.fullmatch(line)
+        if at and self.began:
+            self._now_ns = max(self._now_ns, int(at[1]) - self.began.clock_ns)
+        elif began and not self.began:
+            self.began = Began(int(began[1]), int(began[2]))
+        elif _EXITED.fullmatch(line):
+            self.process_exited = True
+
+    def _row(self, line: bytes) -> None:
+        """Take in a row, without its newline; here it is passed over."""
+
+
+class Reader(Comments):
+    """Turns what blkaccess prints into records of the trace format, in the order of their times.
+
+    Times count from the start of the first tracer on. `addresses` are the (objset, object) that were read. `feed`
+    raises ValueError on a line that blkaccess doesn't print.
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing read."""
+        super().__init__()
+        self.addresses: set[tuple[int, int]] = set()
+        self._held: list[tuple[int, str]] = []
+        self._taken_ns = self._origin_ns = 0
 
     def take(self, *, everything: bool = False) -> bytes:
         """Give the records, as lines of the trace format, that no earlier one can follow any more, or all."""
@@ -71,18 +103,16 @@ class Reader:
             self._now_ns = max(self._now_ns, self._held[-1][0])
             count = bisect_right(self._held, self._now_ns - _REORDER_NS, key=itemgetter(0))
         taken, self._held = self._held[:count], self._held[count:]
-        return "".join(f"{time_ns} {rest}\n" for time_ns, rest in taken).encode()
+        if taken:
+            self._taken_ns = max(self._taken_ns, taken[-1][0])
+        return "".join(f"{max(time_ns - self._origin_ns, 0)} {rest}\n" for time_ns, rest in taken).encode()
 
-    def _comment(self, line: bytes) -> None:
-        began, at = _BEGAN.fullmatch(line), _AT.fullmatch(line)
-        if at and self.began:
-            self._now_ns = max(self._now_ns, int(at[1]) - self.began.clock_ns)
-        elif began:
-            self.began = Began(int(began[1]), int(began[2]))
-        elif _EXITED.fullmatch(line):
-            self.process_exited = True
+    def split(self) -> int:
+        """Let the times of what is taken from now on count from the last record that was; give that, in ns."""
+        self._origin_ns = self._taken_ns
+        return self._origin_ns
 
-    def _record(self, line: bytes) -> None:
+    def _row(self, line: bytes) -> None:
         time, rest = line.decode().split(" ", 1)
         objset, number, _level, _blkid, _size, _class = rest.split(" ")
         if self.began is None:
@@ -97,6 +127,6 @@ def parse_drops(errors: str) -> int:
 
 
 def complaints(errors: str) -> str:
-    """Give what else dtrace says on standard error, in one line."""
+    """Give what else a tracer says on standard error, in one line."""
     lines = (line.removeprefix("dtrace: ").strip() for line in errors.splitlines() if not _DROPS.match(line))
     return "; ".join(line for line in lines if line)

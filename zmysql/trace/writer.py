@@ -79,6 +79,11 @@ class Writer:
             self._put(self._body.flush, zlib.Z_SYNC_FLUSH)
             self._flushed, self._unflushed = now, False
 
+    @property
+    def size_bytes(self) -> int:
+        """What the file has now, without what is still being compressed."""
+        return self._file.tell()
+
     def close(self, header: Header) -> Header:
         """Finish the trace with its final header, and give that: it says complete and the number of records.
 
