@@ -44,7 +44,8 @@ def test_info_as_json(source: Path) -> None:
         assert said["read_bytes"] == 3 * 16384 + 512
         assert said["datasets"][0] == {"objset": 54, "name": "tank/mysql/data", "recordsize": 16384}
         path = HEADER.objects[54, 128]
-        assert said["objects"][0] == {"objset": 54, "object": 128, "path": path, "references": 3, "read_bytes": 49152}
+        reads = {"references": 3, "read_bytes": 49152, "sequential": 1}
+        assert said["objects"][0] == {"objset": 54, "object": 128, "path": path, **reads}
         assert len(said["objects"]) == 2
 
 

@@ -64,7 +64,9 @@ class Display:
         left = max(self._duration_seconds - progress.elapsed_seconds, 0)
         keeps = f"{left:.0f} s left (Ctrl-C ends it and keeps all)"
         if progress.waiting:
-            return f"mysqld ended: waiting for it to come back, {progress.records} records so far, {keeps}"
+            return (
+                f"mysqld ended: waiting for it and the tracer to come back, {progress.records} records so far, {keeps}"
+            )
         if progress.records is None:
             return f"recording: the kernel sums up, drops {progress.drops}, {keeps}"
         seconds, records = self._last

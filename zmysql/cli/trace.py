@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.status import Status
 
 from zmysql.cli.record import record_
+from zmysql.cli.trace_doctor import doctor
+from zmysql.cli.trace_files import files
 from zmysql.errors import UsageError
 from zmysql.locality.names import data_directories, name_of
 from zmysql.report.output import output_version
@@ -37,6 +39,8 @@ def trace() -> None:
 
 
 trace.add_command(record_)
+trace.add_command(doctor)
+trace.add_command(files)
 
 
 @trace.command("import")

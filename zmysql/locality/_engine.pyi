@@ -365,7 +365,7 @@ class Found(TypedDict):
 
 @type_check_only
 class Summary(TypedDict):
-    """The counts of a trace; objects are (objset, object, reads, bytes), those with most reads first."""
+    """The counts of a trace; objects are (objset, object, reads, bytes, sequential reads), most reads first."""
 
     records: int
     bytes: int
@@ -373,7 +373,7 @@ class Summary(TypedDict):
     last_ns: int
     out_of_order: int
     classes: list[tuple[str, int]]
-    objects: list[tuple[int, int, int, int]]
+    objects: list[tuple[int, int, int, int, int]]
 
 def import_foreign(
     path: PathLike[str], kind: str, *, columns: list[str], recordsize: int, sink: Callable[[bytes, int], object]

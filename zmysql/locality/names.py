@@ -26,6 +26,8 @@ class Kind(StrEnum):
     TEMPORARY = "temporary"
     REDO = "redo"
     BINLOG = "binlog"
+    RELAY = "relay"
+    SLOW = "slow"
     DOUBLEWRITE = "doublewrite"
     OTHER = "other"
 
@@ -46,7 +48,9 @@ _FIXED = (
     (re.compile(r"undo_?\d+|.+\.ibu"), Kind.UNDO, "undo tablespace"),
     (re.compile(r"ib_logfile\d+|#ib_redo\d+(_tmp)?"), Kind.REDO, "redo log"),
     (re.compile(r"#ib_\d+_\d+\.b?dblwr"), Kind.DOUBLEWRITE, "doublewrite buffer"),
+    (re.compile(r".*relay[^.]*\.\d{6,}", re.IGNORECASE), Kind.RELAY, "relay log"),
     (re.compile(r"[^.]+\.\d{6,}"), Kind.BINLOG, "binary log"),
+    (re.compile(r".*slow.*\.log", re.IGNORECASE), Kind.SLOW, "slow query log"),
 )
 # Files that only the data directory itself holds.
 _OF_DATA_DIRECTORY = re.compile(r"ibdata\d+|mysql\.ibd|ib_buffer_pool|auto\.cnf|aria_log_control|undo_?\d+")

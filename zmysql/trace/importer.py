@@ -10,6 +10,7 @@ from zmysql.errors import UsageError
 from zmysql.trace.engine import engine_for, engine_or_none
 from zmysql.trace.format import Dataset, Header
 from zmysql.trace.importer_csv import OBJSET, CsvRows, open_text
+from zmysql.trace.importer_iosnoop import Iosnoop
 from zmysql.trace.made import make_trace
 from zmysql.units import format_size
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from zmysql.trace.made import Made
 
-FORMATS = ("csv", "oracleGeneral", "vscsi", "zfs-reads", "blkparse")
+FORMATS = ("csv", "oracleGeneral", "vscsi", "zfs-reads", "blkparse", "iosnoop")
 NEEDED = ("time", "object", "offset", "size")
 IGNORED = "-"
 DEFAULT_RECORDSIZE = 16384
@@ -100,7 +101,9 @@ def import_trace(
     if overwrite and target.exists() and wanted.source.exists() and target.samefile(wanted.source):
         raise UsageError(f"{target} is IN itself: name another file")
     with make_trace(target, overwrite=overwrite, progress=progress) as made:
-        if wanted.kind == "csv" and engine_or_none() is None:
+        if wanted.kind == "iosnoop":
+            found = read_iosnoop(wanted, made)
+        elif wanted.kind == "csv" and engine_or_none() is None:
             found = read_csv(wanted, made)
         else:
             found = read_by_engine(wanted, made)
@@ -116,6 +119,20 @@ def read_csv(wanted: Foreign, made: Made) -> Found:
             made.write(lines)
     objects = {(OBJSET, number): path for path, number in rows.objects.items()}
     return Found(rows.accesses, rows.empty_accesses, rows.last_ns, recordsize, objects)
+
+
+def read_iosnoop(wanted: Foreign, made: Made) -> Found:
+    """Read what the DTraceToolkit's iosnoop printed."""
+    recordsize = wanted.recordsize or DEFAULT_RECORDSIZE
+    with open_text(wanted.source, wanted.name) as text:
+        rows = Iosnoop(text, wanted.name)
+        for lines in rows.lines(recordsize):
+            made.write(lines)
+    skipped = {"writes": rows.writes} if rows.writes else {}
+    if not rows.timed:
+        skipped["times, which iosnoop -s or -t prints"] = rows.accesses
+    objects = {(OBJSET, number): device for device, number in rows.objects.items()}
+    return Found(rows.accesses, rows.empty_accesses, rows.last_ns, recordsize, objects, skipped, rows.drops)
 
 
 def read_by_engine(wanted: Foreign, made: Made) -> Found:

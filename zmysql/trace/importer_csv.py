@@ -31,7 +31,7 @@ class CsvRows:
 
     def __init__(self, text: io.TextIOBase, name: str, columns: Sequence[str]) -> None:
         """Take a text, the name it has in messages, and the names of its columns."""
-        self._reader = csv.reader(text)
+        self._reader = csv.reader(unbroken(text, name))
         self._name = name
         self._columns = columns
         self.objects: dict[str, int] = {}
@@ -96,13 +96,6 @@ class CsvRows:
                 yield row
         except csv.Error as error:
             raise self._wrong(f"it is no CSV: {error}") from None
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise ZmysqlError(
-                f"{self._name} is cut off or damaged after line {self._reader.line_num}: its compressed data end"
-                " there; copy it again"
-            ) from None
-        except OSError as error:
-            raise ZmysqlError(f"{self._name} can't be read: {error.strerror}") from None
 
     def _number(self, text: str, column: str, unit: str) -> int:
         digits = text.strip()
@@ -113,6 +106,23 @@ class CsvRows:
 
     def _wrong(self, why: str) -> ZmysqlError:
         return ZmysqlError(f"{self._name} is wrong in line {self._reader.line_num}: {why}")
+
+
+def unbroken(text: io.TextIOBase, name: str) -> Iterator[str]:
+    """Yield the lines of a text, newlines included.
+
+    Raises ZmysqlError with the place where it can't be read, or its compressed data are damaged.
+    """
+    number = 0
+    try:
+        for number, line in enumerate(text, 1):  # noqa: B007 - for the message
+            yield line
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise ZmysqlError(
+            f"{name} is cut off or damaged after line {number}: its compressed data end there; copy it again"
+        ) from None
+    except OSError as error:
+        raise ZmysqlError(f"{name} can't be read: {error.strerror}") from None
 
 
 @contextmanager

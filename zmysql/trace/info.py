@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ObjectReads:
-    """The reads of one object over all of its levels; the path is None where the trace doesn't know it."""
+    """The reads of one object over all of its levels; the path is None where the trace doesn't know it.
+
+    `sequential` of the references were of the record that was read last, or of the one behind it.
+    """
 
     objset: int
     object: int
     path: str | None
     references: int
     read_bytes: int
+    sequential: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,8 @@ def read_info(path: Path) -> Info:
     with engine_for("trace info", path):
         found = engine.summary(path, complete=header.complete, records=header.records)
     objects = (
-        ObjectReads(objset, number, header.objects.get((objset, number)), references, read_bytes)
-        for objset, number, references, read_bytes in found["objects"]
+        ObjectReads(objset, number, header.objects.get((objset, number)), references, read_bytes, sequential)
+        for objset, number, references, read_bytes, sequential in found["objects"]
     )
     counts = Counts(
         read_bytes=found["bytes"],

@@ -50,7 +50,7 @@ class Progress:
     """How a recording stands.
 
     `records` is None where the kernel sums them up, `elapsed_seconds` until the tracer works; `waiting` is for a server
-    to come back.
+    to come back, and the tracer with it.
     """
 
     records: int | None
@@ -181,9 +181,9 @@ class Recording:
                 self._parts.write(records)
             self._files.see(self.reader.addresses)
         self._parts.tick()
-        if self._parts.full:
+        if self._parts.full and self.reader.held:  # so that none is empty
             self._next_part()
-        self._show(waiting=False)
+        self._show(waiting=not self.reader.working)
         return piece != b""
 
     def _feed(self, process: Process, piece: bytes) -> None:

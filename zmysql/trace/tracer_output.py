@@ -40,14 +40,14 @@ class Began:
 class Comments:
     """Hears what a script says beside its rows, of one tracer or several, one after the other.
 
-    `began` is the start of the first, None until it works. `lost` are the events that a tracer said, between the lines,
-    that it had lost.
+    `began` is the start of the first, None until it works; `working` says whether the last one does. `lost` are the
+    events that a tracer said, between the lines, that it had lost.
     """
 
     def __init__(self) -> None:
         """Start with nothing heard."""
         self.began: Began | None = None
-        self.process_exited = False
+        self.working = self.process_exited = False
         self.lost = 0
         self._now_ns = 0
         self._cut = b""
@@ -66,14 +66,15 @@ class Comments:
     def another(self) -> None:
         """Expect the output of another tracer; what the last one left of a line is no row."""
         self._cut = b""
-        self.process_exited = False
+        self.working = self.process_exited = False
 
     def _comment(self, line: bytes) -> None:
         began, at = _BEGAN.fullmatch(line), _AT.fullmatch(line)
         if at and self.began:
             self._now_ns = max(self._now_ns, int(at[1]) - self.began.clock_ns)
-        elif began and not self.began:
-            self.began = Began(int(began[1]), int(began[2]))
+        elif began:
+            self.working = True
+            self.began = self.began or Began(int(began[1]), int(began[2]))
         elif _EXITED.fullmatch(line):
             self.process_exited = True
 
@@ -84,7 +85,7 @@ class Comments:
 class Reader(Comments):
     """Turns what blkaccess prints into records of the trace format, in the order of their times.
 
-    Times count from the start of the first tracer on. `addresses` are the (objset, object) that were read. `feed`
+    Times count from the start of the first tracer on. `addresses` are the (objset, object) of what was taken. `feed`
     raises ValueError on a line that blkaccess doesn't print.
     """
 
@@ -92,7 +93,7 @@ class Reader(Comments):
         """Start with nothing read."""
         super().__init__()
         self.addresses: set[tuple[int, int]] = set()
-        self._held: list[tuple[int, str]] = []
+        self._held: list[tuple[int, str, tuple[int, int]]] = []
         self._taken_ns = self._origin_ns = 0
 
     def take(self, *, everything: bool = False) -> bytes:
@@ -105,7 +106,13 @@ class Reader(Comments):
         taken, self._held = self._held[:count], self._held[count:]
         if taken:
             self._taken_ns = max(self._taken_ns, taken[-1][0])
-        return "".join(f"{max(time_ns - self._origin_ns, 0)} {rest}\n" for time_ns, rest in taken).encode()
+        self.addresses.update(address for _, _, address in taken)
+        return "".join(f"{max(time_ns - self._origin_ns, 0)} {rest}\n" for time_ns, rest, _ in taken).encode()
+
+    @property
+    def held(self) -> bool:
+        """Whether there are records that weren't taken yet."""
+        return bool(self._held)
 
     def split(self) -> int:
         """Let the times of what is taken from now on count from the last record that was; give that, in ns."""
@@ -117,8 +124,7 @@ class Reader(Comments):
         objset, number, _level, _blkid, _size, _class = rest.split(" ")
         if self.began is None:
             raise ValueError("a record before the start")
-        self.addresses.add((int(objset), int(number)))
-        self._held.append((int(time) - self.began.clock_ns, rest))
+        self._held.append((int(time) - self.began.clock_ns, rest, (int(objset), int(number))))
 
 
 def parse_drops(errors: str) -> int:

@@ -12,6 +12,8 @@ pub struct ObjectReads {
     pub object: u64,
     pub references: u64,
     pub bytes: u64,
+    /// References to the data record that was read last, or to the one behind it.
+    pub sequential: u64,
 }
 
 /// The counts of a trace.
@@ -45,6 +47,8 @@ pub fn summarise(path: &Path, expected: Expected, go_on: impl FnMut(u64) -> bool
 struct Counting {
     summary: Summary,
     at: FastMap<(u64, u64), usize>,
+    /// The blkid behind the last one, by object.
+    next: Vec<u64>,
     begun: bool,
     before_ns: u64,
 }
@@ -62,10 +66,17 @@ impl Counting {
         summary.classes[record.class as usize] += 1;
         let at = *self.at.entry((record.objset, record.object)).or_insert_with(|| {
             summary.objects.push(ObjectReads { objset: record.objset, object: record.object, ..Default::default() });
+            self.next.push(0);
             summary.objects.len() - 1
         });
-        summary.objects[at].references += 1;
-        summary.objects[at].bytes += u64::from(record.size.get());
+        let object = &mut summary.objects[at];
+        // A first read at the file's beginning goes on from nowhere: it counts as what a scan begins with.
+        if record.level == 0 {
+            let next = std::mem::replace(&mut self.next[at], record.blkid.saturating_add(1));
+            object.sequential += u64::from(record.blkid == next || record.blkid.checked_add(1) == Some(next));
+        }
+        object.references += 1;
+        object.bytes += u64::from(record.size.get());
     }
 
     fn finish(mut self) -> Summary {

@@ -163,7 +163,8 @@ fn summary(py: Python<'_>, path: PathBuf, complete: bool, records: Option<u64>) 
     dict.set_item("last_ns", last_ns)?;
     dict.set_item("out_of_order", out_of_order)?;
     dict.set_item("classes", Class::NAMES.into_iter().zip(classes).collect::<Vec<_>>())?;
-    let objects: Vec<_> = objects.iter().map(|one| (one.objset, one.object, one.references, one.bytes)).collect();
+    let objects: Vec<_> =
+        objects.iter().map(|one| (one.objset, one.object, one.references, one.bytes, one.sequential)).collect();
     dict.set_item("objects", objects)?;
     Ok(dict)
 }
