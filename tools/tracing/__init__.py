@@ -1,0 +1,1 @@
+"""What tracing costs, and what a sample is worth: measured in the testbed."""
