@@ -81,8 +81,8 @@ def sampled(name: str, *, keep: bool) -> list[Apart]:
     try:
         if not bed.is_up():
             bed.down()
-            bed.up(say, ("hdd-instant:2G",), memory_bytes=2 << 30)
-            prepare(bed.host())
+            bed.up(say, ("hdd-instant:1G",), memory_bytes=2 << 30)
+        prepare(bed.host())
         Local().run([*f"{sys.executable} -m pip wheel -q --no-deps --no-build-isolation -w dist".split(), str(ROOT)])
         bed.host().install(max((ROOT / "dist").glob("zmysql-*.whl"), key=lambda path: path.stat().st_mtime))
         with tempfile.TemporaryDirectory() as folder:

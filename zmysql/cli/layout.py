@@ -9,8 +9,6 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from zmysql.cli import mycnf
-from zmysql.cli.create_pool import create_pool
 from zmysql.cli.hosts import on_host
 from zmysql.cli.measure import measure_devices
 from zmysql.errors import UsageError
@@ -154,6 +152,3 @@ def _print(table: Table) -> None:
     """Print a table as wide as the terminal, and into a file or pipe as wide as it is."""
     console = Console()
     (console if console.is_terminal else Console(width=_WIDE)).print(table)
-
-
-commands: tuple[click.Command, ...] = (devices, templates, create_pool, *mycnf.commands)

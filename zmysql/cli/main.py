@@ -7,18 +7,28 @@ import sys
 import click
 
 from zmysql import __version__
-from zmysql.cli import check, layout, locality, snapshot, testbed, trace
+from zmysql.cli.lazy import LazyGroup
 from zmysql.errors import ZmysqlError
 
+_PLACES = {
+    "check": "zmysql.cli.check:check",
+    "create-pool": "zmysql.cli.create_pool:create_pool",
+    "devices": "zmysql.cli.layout:devices",
+    "locality": "zmysql.cli.locality:locality",
+    "mycnf": "zmysql.cli.mycnf:mycnf",
+    "redo-size": "zmysql.cli.mycnf:redo_size",
+    "snapshot": "zmysql.cli.snapshot:snapshot",
+    "templates": "zmysql.cli.layout:templates",
+    "testbed": "zmysql.cli.testbed:testbed",
+    "trace": "zmysql.cli.trace:trace",
+    "udev-rules": "zmysql.cli.mycnf:udev_rules",
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+@click.group(cls=LazyGroup, places=_PLACES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="zmysql")
 def cli() -> None:
     """Lay out ZFS pools for MySQL, trace what MySQL reads again, and judge what would pay."""
-
-
-for command in (*layout.commands, check.check, snapshot.snapshot, trace.trace, locality.locality, testbed.testbed):
-    cli.add_command(command)
 
 
 def main() -> None:

@@ -131,6 +131,3 @@ def redo_size(dsn: str, minutes: int, recovery: float | None, host: Host, *, to_
         return
     for line in redo.as_text(measured, advice):
         click.echo(line)
-
-
-commands: tuple[click.Command, ...] = (mycnf, udev_rules, redo_size)
