@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BROWSER_PACKAGES := chromium chromium-driver poppler-utils
+MANUAL_PACKAGES := mandoc
 TESTBED_PACKAGES := mmdebstrap e2fsprogs openssh-client qemu-system-x86 uidmap
 ENGINE := $(wildcard engine/Cargo.*) $(shell find engine/src -name '*.rs')
 # Each worker boots a guest of its own, so the tests of a file stay together, and the long ones come first.
@@ -44,13 +45,13 @@ demo: setup
 	@$(BIN)/python tools/demo.py
 
 test: lint
-	@sh tools/install-packages.sh $(TESTBED_PACKAGES) fio $(BROWSER_PACKAGES)
+	@sh tools/install-packages.sh $(TESTBED_PACKAGES) fio $(BROWSER_PACKAGES) $(MANUAL_PACKAGES)
 	$(CARGO) test --quiet $(MANIFEST)
 	$(BIN)/zmysql testbed build
 	$(PYTEST)
 
 unit: setup
-	@sh tools/install-packages.sh fio $(BROWSER_PACKAGES)
+	@sh tools/install-packages.sh fio $(BROWSER_PACKAGES) $(MANUAL_PACKAGES)
 	$(CARGO) test --quiet $(MANIFEST)
 	$(PYTEST) -m 'not vm'
 

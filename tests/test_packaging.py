@@ -54,6 +54,7 @@ def test_a_machine_without_rust_installs_all_but_the_engine(
     assert (target / "zmysql/templates/hybrid.toml").exists()
     assert (target / "zmysql/dscripts/blkaccess.d").exists()
     assert (target / "zmysql/dscripts/probes/freebsd.toml").exists()
+    assert (target / "zmysql/dscripts/examples/blkaccess.txt").exists()
     assert {path.suffix for path in (target / "zmysql/report/page").iterdir()} >= {".html", ".css", ".js"}
 
     trace = tmp_path / "a.trace"
