@@ -4,11 +4,12 @@
  *
  * A database's pages reach it through three caches of ZFS: the dbuf cache, the
  * ARC and the L2ARC. This prints one line for each record (block of a file)
- * that a process, usually mysqld, reads, in the order of the reads on each CPU.
+ * that a process, usually mysqld, reads, in the order of the reads on each CPU,
+ * and for each that ZFS prefetches for it; if wished, for what it writes, too.
  * How soon the same object and blkid come again is the locality that decides
  * whether an L2ARC can pay.
  *
- * USAGE:	dtrace -s blkaccess.d PID [SECONDS [RATE]]
+ * USAGE:	dtrace -s blkaccess.d PID [SECONDS [RATE [WRITES]]]
  *
  *		PID		process to watch, all its threads (pgrep -o mysqld)
  *		SECONDS		end after this time; without it, at Ctrl-C.
@@ -16,6 +17,7 @@
  *				0 is none.
  *		RATE		keep 1 of RATE records; without it, or 0, all.
  *				See SAMPLING.
+ *		WRITES		1 prints the records that it writes as well; 0 is none.
  *
  *	e.g.	dtrace -s blkaccess.d $(pgrep -o -x mysqld) 60 > reads.txt
  *		dtrace -s blkaccess.d $(pgrep -o -x mysqld) 600 64 > sample.txt
@@ -27,7 +29,7 @@
  *		level	level in the file's block tree; always 0, a data record
  *		blkid	number of the record in the file, from 0
  *		size	size of the record, uncompressed, bytes
- *		class	where it was found:
+ *		class	where the process found it:
  *		  dbuf	  in the dbuf cache, or held or dirty there
  *		  arc	  in the ARC
  *		  l2hit	  not in the ARC; read from an L2ARC device
@@ -36,6 +38,12 @@
  *			  this record was in flight, or a write was filling it
  *		  hole	  nowhere, and needs no read: a hole, or so small when
  *			  compressed that it lies in its block pointer
+ *		  direct  on the pool, by Direct I/O, which asks no other cache than
+ *			  the dbufs, so that no cache device can help it
+ *			or what else was done to it, which is no read of the process:
+ *		  prefetch	the prefetcher asked the ARC for it, seeing what the
+ *				process reads
+ *		  write	  a write() of the process changed it; with WRITES only
  *
  *		Lines that begin with # are comments: the time at the start on both
  *		clocks, the column names, with SECONDS a sign of life each second,
@@ -61,13 +69,19 @@
  *		Buffers take 8 MB per CPU.
  *
  * NOTES:	Runs on Linux with OpenZFS built with BTF (/sys/kernel/btf/zfs) and
- *		DTrace 2.0; needs root.
+ *		DTrace 2.0; needs root. OpenZFS 2.2 has no Direct I/O, and so needs
+ *		dtrace -Z -s.
  *
  *		A read of several records prints one line for each; several reads
- *		of parts of one record print one line each. Prefetch prints nothing.
+ *		of parts of one record print one line each. A prefetched record is
+ *		printed when it is asked for; whether it comes in time, the class of
+ *		its read tells.
  *
- *		Not seen: Direct I/O (O_DIRECT on OpenZFS 2.3 and later), which
- *		passes by the dbufs and the ARC; pages of memory-mapped files.
+ *		A write() of several records prints one line for each, by Direct I/O,
+ *		too; one that grows a file of one record may rewrite that, and then
+ *		prints its line. What one write() does to a record is one line.
+ *
+ *		Not seen: pages of memory-mapped files, clones (copy_file_range).
  *
  *		Lines of several CPUs are not sorted. If dtrace says "N drops", N
  *		lines were lost. A record takes about 90 bytes of the buffer, which
@@ -80,6 +94,8 @@
  *		  l2hit		l2_hits, which includes metadata and prefetch
  *		  wait		demand_data_iohits (not if it waited at the dbuf)
  *		  hole		nothing
+ *		  direct	nothing
+ *		  prefetch	prefetch_data_hits + _iohits + _misses
  *
  * SEE ALSO:	zmysql-trace(8), arcstat(1), zfs-module-parameters(4), dtrace(8)
  *
@@ -229,6 +245,135 @@ fbt:zfs:dbuf_read:return
 /self->db && self->depth/
 {
 	self->depth--;
+}
+
+/*
+ * Direct I/O asks for the block pointer of each record, by its dbuf, which may
+ * have the data. arg1 is where the address of the block pointer goes.
+ */
+fbt:zfs:dmu_read_abd:entry
+/self->file/
+{
+	self->direct = 1;
+}
+
+fbt:zfs:dmu_read_abd:return
+/self->direct/
+{
+	self->direct = 0;
+}
+
+fbt:zfs:dmu_buf_get_bp_from_dbuf:entry
+/self->direct && ((dmu_buf_impl_t *)arg0)->db_level == 0/
+{
+	this->dbuf = (dmu_buf_impl_t *)arg0;
+	this->hash = this->dbuf->db_objset->os_dsl_dataset->ds_object;
+	this->hash = this->hash * 0x9E3779B97F4A7C15ULL + this->dbuf->db.db_object;
+	this->hash = this->hash * 0x9E3779B97F4A7C15ULL + this->dbuf->db_blkid;
+	this->hash = (this->hash ^ this->hash >> 33) * 0xFF51AFD7ED558CCDULL;
+	this->hash = (this->hash ^ this->hash >> 33) * 0xC4CEB9FE1A85EC53ULL;
+	this->hash = this->hash ^ this->hash >> 33;
+	self->record = this->hash % RATE == 0 ? arg0 : 0;
+	self->bp = self->record ? arg1 : 0;
+}
+
+/* Bit 39 of blk_prop is set where the block pointer itself holds the data. */
+fbt:zfs:dmu_buf_get_bp_from_dbuf:return
+/self->record/
+{
+	this->db = (dmu_buf_impl_t *)self->record;
+	this->bp = (blkptr_t *)*(uint64_t *)self->bp;
+	printf("%d %d %d %d %d %d %s\n", timestamp,
+	    this->db->db_objset->os_dsl_dataset->ds_object,
+	    this->db->db.db_object, this->db->db_level, this->db->db_blkid,
+	    this->db->db.db_size, (int)this->db->db_state == DB_CACHED ? "dbuf" :
+	    this->bp == 0 || this->bp->blk_fill == 0 ||
+	    this->bp->blk_prop >> 39 & 1 ? "hole" : "direct");
+	self->record = 0;
+	self->bp = 0;
+}
+
+/*
+ * The prefetcher thinks of a record. It asks for it, if arc_read() comes of
+ * that: for the record, or for the indirect blocks above it first.
+ */
+fbt:zfs:dbuf_prefetch_impl:entry
+/self->file && arg1 == 0 && ((dnode_t *)arg0)->dn_object == self->file/
+{
+	this->dnode = (dnode_t *)arg0;
+	this->hash = this->dnode->dn_objset->os_dsl_dataset->ds_object;
+	this->hash = this->hash * 0x9E3779B97F4A7C15ULL + this->dnode->dn_object;
+	this->hash = this->hash * 0x9E3779B97F4A7C15ULL + arg2;
+	this->hash = (this->hash ^ this->hash >> 33) * 0xFF51AFD7ED558CCDULL;
+	this->hash = (this->hash ^ this->hash >> 33) * 0xC4CEB9FE1A85EC53ULL;
+	this->hash = this->hash ^ this->hash >> 33;
+	self->ahead = this->hash % RATE == 0 ? arg0 : 0;
+	self->blkid = arg2;
+}
+
+fbt:zfs:arc_read:entry
+/self->ahead/
+{
+	this->dnode = (dnode_t *)self->ahead;
+	printf("%d %d %d %d %d %d %s\n", timestamp,
+	    this->dnode->dn_objset->os_dsl_dataset->ds_object,
+	    this->dnode->dn_object, 0, self->blkid, this->dnode->dn_datablksz,
+	    "prefetch");
+	self->ahead = 0;
+}
+
+fbt:zfs:dbuf_prefetch_impl:return
+/self->file/
+{
+	self->ahead = 0;
+	self->blkid = 0;
+}
+
+fbt:zfs:zfs_write:entry
+/$4 && pid == $1/
+{
+	self->written = ((znode_t *)arg0)->z_id;
+}
+
+fbt:zfs:zfs_write:return
+/self->written/
+{
+	self->written = 0;
+	self->dirty = 0;
+}
+
+/*
+ * Each record that is written comes by dbuf_dirty(), but for what the same
+ * transaction group has in part already. What comes by both is dirty once.
+ */
+fbt:zfs:dmu_buf_will_dirty:entry,
+fbt:zfs:dbuf_dirty:entry
+/self->written && arg0 != self->dirty &&
+    ((dmu_buf_impl_t *)arg0)->db_level == 0 &&
+    ((dmu_buf_impl_t *)arg0)->db.db_object == self->written &&
+    (int64_t)((dmu_buf_impl_t *)arg0)->db_blkid >= 0/
+{
+	this->dbuf = (dmu_buf_impl_t *)arg0;
+	this->hash = this->dbuf->db_objset->os_dsl_dataset->ds_object;
+	this->hash = this->hash * 0x9E3779B97F4A7C15ULL + this->dbuf->db.db_object;
+	this->hash = this->hash * 0x9E3779B97F4A7C15ULL + this->dbuf->db_blkid;
+	this->hash = (this->hash ^ this->hash >> 33) * 0xFF51AFD7ED558CCDULL;
+	this->hash = (this->hash ^ this->hash >> 33) * 0xC4CEB9FE1A85EC53ULL;
+	this->hash = this->hash ^ this->hash >> 33;
+	self->record = this->hash % RATE == 0 ? arg0 : 0;
+	self->dirty = arg0;
+}
+
+fbt:zfs:dmu_buf_will_dirty:entry,
+fbt:zfs:dbuf_dirty:entry
+/self->record/
+{
+	this->db = (dmu_buf_impl_t *)self->record;
+	printf("%d %d %d %d %d %d %s\n", timestamp,
+	    this->db->db_objset->os_dsl_dataset->ds_object,
+	    this->db->db.db_object, this->db->db_level, this->db->db_blkid,
+	    this->db->db.db_size, "write");
+	self->record = 0;
 }
 
 /* With SECONDS: a sign of life, at which dtrace notices that nobody reads on. */

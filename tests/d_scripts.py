@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 _COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"[^"]*"', re.DOTALL)
 _PROBE = re.compile(r"\w+:\w*:\w*:[\w-]+")
-# A probe, a predicate between slashes at the ends of lines, and the actions.
-_CLAUSE = re.compile(rf"^({_PROBE.pattern})\n(?:/(.*?)/\n)?\{{\n(.*?)^\}}$", re.DOTALL | re.MULTILINE)
+# Probes, a line each, a predicate between slashes at the ends of lines, and the actions.
+_CLAUSE = re.compile(
+    rf"^((?:{_PROBE.pattern},\n)*{_PROBE.pattern})\n(?:/(.*?)/\n)?\{{\n(.*?)^\}}$", re.DOTALL | re.MULTILINE
+)
 _TOKEN = re.compile(r"(?:this|self)->\w+|struct \w+|\w+|->|\S")
 _ARGUMENT = re.compile(r"arg(\d)")
 
@@ -28,7 +30,7 @@ class Clause:
 
 
 def clauses_of(text: str) -> list[Clause]:
-    """Give the clauses of a script, which must be laid out as ours are.
+    """Give the clauses of a script, one for each of their probes; they must be laid out as ours are.
 
     Raises ValueError where a clause or a member would go unseen.
     """
@@ -36,7 +38,11 @@ def clauses_of(text: str) -> list[Clause]:
     unseen = _PROBE.search(_CLAUSE.sub("", text))
     if unseen:
         raise ValueError(f"no clause is seen at {unseen[0]}")
-    return [_clause(*match) for match in _CLAUSE.findall(text)]
+    return [
+        _clause(probe, predicate, actions)
+        for probes, predicate, actions in _CLAUSE.findall(text)
+        for probe in probes.split(",\n")
+    ]
 
 
 def _clause(probe: str, predicate: str, actions: str) -> Clause:

@@ -28,7 +28,7 @@ def rendered(stem: str) -> str:
 
 def columns_of(script: Path) -> str:
     """Give the column names: what the script prints first of all but the start and the sampling."""
-    lines = COLUMNS.findall(script.read_text())
+    lines: list[str] = COLUMNS.findall(script.read_text())
     return next(line for line in lines if not line.startswith(("began ", "sampling ")))
 
 

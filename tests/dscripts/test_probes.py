@@ -15,8 +15,8 @@ SYSTEMS = ("linux", "freebsd", "illumos")
 SOURCE = re.compile(r"[\w.-]+/[\w.-]+@(?:[0-9a-f]{40}|zfs-\d+\.\d+\.\d+):[\w./-]+")
 PROBE_KEYS = {"provider", "module", "function", "name", "arguments", "source"}
 MEMBER_KEYS = {"struct", "member", "type", "source"}
-# One struct by two names.
-ALIASES = {"struct znode": "znode_t"}
+# One struct by two names, and one that is the first member of the other.
+ALIASES = {"struct znode": "znode_t", "dmu_buf_t": "dmu_buf_impl_t"}
 
 
 def scripts_of(system: str) -> list[Path]:
@@ -46,7 +46,7 @@ def problems(clauses: list[Clause], catalogue: dict[str, list[dict[str, Any]]]) 
         found += [f"{clause.probe} has no arg{at}" for at in clause.arguments if at >= len(declared)]
         for kind, at in clause.casts:
             pointer = declared[at].removeprefix("const ").rpartition("*")[0].strip()
-            if ALIASES.get(pointer, pointer) != kind:
+            if kind not in (pointer, ALIASES.get(pointer)):
                 found.append(f"arg{at} of {clause.probe} is {declared[at]}, and cast to {kind} *")
         for struct, chain in clause.chains:
             kind = struct
@@ -134,6 +134,14 @@ def test_a_chain_within_a_cast_is_followed() -> None:
     (clause,) = clauses_of("fbt:zfs:f:entry\n{\n\ttrace(((a_t *)((b_t *)arg0)->b_data)->a_id);\n}\n")
     assert clause.chains == {("b_t", ("b_data",)), ("a_t", ("a_id",))}
     assert clause.casts == {("b_t", 0)}
+
+
+def test_a_clause_of_several_probes_is_one_of_each() -> None:
+    clauses = clauses_of("fbt:zfs:f:entry,\nfbt:zfs:g:entry\n/arg1/\n{\n\ttrace(arg0);\n}\n")
+    assert [(clause.probe, set(clause.arguments)) for clause in clauses] == [
+        ("fbt:zfs:f:entry", {0, 1}),
+        ("fbt:zfs:g:entry", {0, 1}),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,28 @@ def test_what_never_ran_on_its_system_says_so(script: Path) -> None:
 
 
 @pytest.mark.parametrize("system", ["freebsd", "illumos"])
-def test_blkaccess_has_the_same_sample_and_line_on_each_system(system: str) -> None:
+def test_blkaccess_has_the_same_sample_and_start_on_each_system(system: str) -> None:
     text, linux = (DIRECTORY / f"blkaccess.{system}.d").read_text(), (DIRECTORY / "blkaccess.d").read_text()
-    for begin, end in (
-        (" * FIELDS:", " * OVERHEAD:"),
-        ("dtrace:::BEGIN\n", "fbt:"),
-        ("	this->hash = this->dbuf", "}"),
-        ('	printf("%d %d %d %d %d %d %s', "fbt:"),
-    ):
+    for begin, end in ((" * FIELDS:", " * OVERHEAD:"), ("dtrace:::BEGIN\n", "fbt:")):
         assert between(text, begin, end) == between(linux, begin, end)
+
+
+HASH = re.compile(r"^\t+[$\w>-]*hash = (.*?);$", re.MULTILINE)
+LINE = re.compile(r'printf\("(%.*?)\\n", ')
+
+
+@pytest.mark.parametrize("script", sorted(DIRECTORY.glob("blkaccess.*")), ids=lambda path: path.name)
+def test_blkaccess_samples_all_classes_alike_and_prints_them_alike(script: Path) -> None:
+    steps = [re.sub(r"\(uint64\)|this->|[$() ]|U?LL", "", step) for step in HASH.findall(script.read_text())]
+    of_a_dbuf = ("dbuf->db_objset->os_dsl_dataset->ds_object", "dbuf->db.db_object", "dbuf->db_blkid")
+    of_a_dnode = ("dnode->dn_objset->os_dsl_dataset->ds_object", "dnode->dn_object", "arg2")
+    mixing = ("hash^hash>>33*0xFF51AFD7ED558CCD", "hash^hash>>33*0xC4CEB9FE1A85EC53", "hash^hash>>33")
+    samples = [
+        [objset, f"hash*0x9E3779B97F4A7C15+{number}", f"hash*0x9E3779B97F4A7C15+{blkid}", *mixing]
+        for objset, number, blkid in (of_a_dbuf, of_a_dnode)
+    ]
+    found = [steps[at : at + 6] for at in range(0, len(steps), 6)]
+    assert len(found) == (3 if "illumos" in script.name else 4)
+    assert all(sample in samples for sample in found)
+    lines = {re.sub(r"%ll?u", "%d", line) for line in LINE.findall(script.read_text())}
+    assert {line.rpartition(" ")[0] for line in lines} == {"%d %d %d %d %d %d"}
