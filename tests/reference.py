@@ -27,6 +27,11 @@ class Read:
     def block(self) -> tuple[int, int, int, int]:
         return self.objset, self.object, self.level, self.blkid
 
+    @property
+    def is_read(self) -> bool:
+        """Whether somebody waited for it: what was prefetched or written is passed over."""
+        return self.kind not in ("prefetch", "write")
+
     def line(self) -> str:
         address = f"{self.objset} {self.object} {self.level} {self.blkid}"
         return f"{self.time_ns} {address} {self.size} {self.kind}\n"

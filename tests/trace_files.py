@@ -59,8 +59,8 @@ def reads_of(path: Path) -> list[Read]:
     return found
 
 
-def any_reads() -> st.SearchStrategy[list[Read]]:
-    """Give reads with any values that the format can hold."""
+def any_records() -> st.SearchStrategy[list[Read]]:
+    """Give records with any values that the format can hold: reads, and what is none."""
     large = st.one_of(st.integers(0, 40), st.integers(0, 2**64 - 1))
     return st.lists(
         st.builds(

@@ -24,7 +24,7 @@ pub struct Profile {
     pub distinct_bytes: u64,
     /// (times, blocks that were read so often), times rising.
     pub reads_per_block: Vec<(u32, u64)>,
-    /// Reads by [`Class`], in the order of [`Class::NAMES`].
+    /// Records by [`Class`], in the order of [`Class::NAMES`]; those that are no reads are in no other figure.
     pub classes: [u64; Class::NAMES.len()],
     /// From the earliest record to the latest.
     pub span_ns: u64,
@@ -43,7 +43,7 @@ impl Profile {
             return None;
         }
         let (objects, reads_per_block) = counted(reads);
-        let mut classes = [0; Class::NAMES.len()];
+        let mut classes = reads.passed_over;
         reads.class.iter().for_each(|class| classes[*class as usize] += 1);
         let times = &reads.time_ns;
         let (first, last) = times.iter().fold((u64::MAX, 0), |(first, last), time| (first.min(*time), last.max(*time)));
@@ -154,11 +154,13 @@ mod tests {
             "9 1 8 0 0 16384 arc",
             "8 1 7 0 0 16384 arc",
             "9 1 7 0 1 16384 l2hit",
+            "1 1 7 0 0 16384 write",
+            "2 1 9 0 0 65536 write",
         ]);
         assert_eq!((profile.references, profile.distinct_blocks, profile.distinct_bytes), (6, 3, 49152));
         assert_eq!(profile.reads_per_block, [(1, 1), (2, 1), (3, 1)]);
         assert_eq!([0, 1, 2, 3].map(|times| profile.blocks_read_more_than(times)), [3, 2, 1, 0]);
-        assert_eq!(profile.classes, [1, 2, 1, 2, 0, 0, 0]);
+        assert_eq!(profile.classes, [1, 2, 1, 2, 0, 0, 0, 0, 0, 2]);
         assert_eq!((profile.span_ns, profile.out_of_order), (4, 1));
         assert_eq!([32768, 49152].map(|size| profile.bytes.hits(size)), [2, 3]);
         assert_eq!([1, 2, 3].map(|size| profile.blocks.hits(size)), [0, 2, 3]);

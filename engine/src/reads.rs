@@ -1,6 +1,7 @@
 //! A trace in memory, as columns: the number of a block for each read, and what each block is.
 //!
-//! Every analysis that looks at the reads more than once starts from here: 13 bytes a read, 16 a distinct block.
+//! Every analysis that looks at the reads more than once starts from here: 13 bytes a read, 16 a distinct block. What
+//! was prefetched or written isn't among them: it is counted.
 
 use std::hash::BuildHasher;
 use std::hint::black_box;
@@ -50,10 +51,12 @@ pub struct Reads {
     pub block: Vec<u32>,
     pub time_ns: Vec<u64>,
     pub class: Vec<Class>,
+    /// Those of the wanted records that are no reads, by [`Class`], in the order of [`Class::NAMES`].
+    pub passed_over: [u64; Class::NAMES.len()],
 }
 
 impl Reads {
-    /// Reads a trace file, and keeps the records that are wanted; `go_on` is asked now and then with the number of all
+    /// Reads a trace file, and keeps the reads that are wanted; `go_on` is asked now and then with the number of all
     /// records so far.
     pub fn load(
         path: &Path,
@@ -63,8 +66,12 @@ impl Reads {
     ) -> Result<Self, TraceError> {
         let mut loader = Loader::default();
         let each = |record: &Record| if wanted(record) { loader.add(record) } else { Ok(()) };
-        read_file(path, expected, each, go_on)?;
-        Ok(loader.finish())
+        let records = read_file(path, expected, each, go_on)?;
+        let reads = loader.finish();
+        if reads.passed_over.iter().sum::<u64>() == records {
+            return Err(TraceError::Empty);
+        }
+        Ok(reads)
     }
 }
 
@@ -85,6 +92,10 @@ pub struct Loader {
 
 impl Loader {
     pub fn add(&mut self, record: &Record) -> Result<(), TraceError> {
+        if !record.class.is_read() {
+            self.reads.passed_over[record.class as usize] += 1;
+            return Ok(());
+        }
         let object = Object::of(record);
         let object = match self.last {
             Some((last, number)) if last == object => number,
@@ -162,6 +173,18 @@ mod tests {
         let blocks: Vec<_> = reads.blocks.iter().map(|block| (block.object, block.blkid, block.size)).collect();
         assert_eq!(blocks, [(0, 5, 1024), (1, 5, 512), (2, 5, 512)]);
         assert_eq!(reads.objects[2], Object { objset: 9, object: 7, level: 1 });
+    }
+
+    #[test]
+    fn what_was_prefetched_or_written_is_only_counted() {
+        let lines = ["1 9 7 0 5 512 write", "2 9 8 0 5 512 prefetch", "3 9 8 0 5 512 direct", "4 9 8 0 5 512 write"];
+        let mut loader = Loader::default();
+        let expected = Expected { complete: true, records: Some(4) };
+        read((lines.join("\n") + "\n").as_bytes(), expected, |record| loader.add(record), |_| true).unwrap();
+        let reads = loader.finish();
+        assert_eq!((reads.time_ns, reads.class, reads.blocks.len()), (vec![3], vec![Class::Direct], 1));
+        assert_eq!(reads.passed_over, [0, 0, 0, 0, 0, 0, 0, 0, 1, 2]);
+        assert_eq!(reads.objects, [Object { objset: 9, object: 8, level: 0 }]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ the diff.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import sys
@@ -18,6 +19,8 @@ import jsonschema
 import pytest
 from loads import LOADS, write
 from running import zmysql
+
+from zmysql.trace.format import Header, header_text
 
 GOLDEN = Path(__file__).parent / "golden"
 SCHEMA = json.loads((files("zmysql.report") / "locality.schema.json").read_text(encoding="utf-8"))
@@ -81,6 +84,32 @@ def test_the_schema_is_one_that_can_be_checked_by() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     names = re.findall(r'"\$ref": "#/\$defs/(\w+)"', json.dumps(SCHEMA))
     assert set(names) == set(SCHEMA["$defs"])
+
+
+def test_prefetches_and_writes_change_no_figure_and_direct_reads_are_told_of(tmp_path: Path) -> None:
+    blocks = [(at * 7919) % 97 for at in range(600)]
+    lines = [
+        f"{at * 1_000_000} 54 128 0 {block} 16384 {'direct' if at % 5 == 0 else 'miss'}"
+        for at, block in enumerate(blocks)
+    ]
+    others = [f"{at * 1_000_000} 54 {128 + at % 2} 0 {at} 16384 {('prefetch', 'write')[at % 2]}" for at in range(600)]
+    both = [line for pair in zip(lines, others, strict=True) for line in pair]
+    plain, mixed = (
+        as_json(_trace(tmp_path / name, some), "--arc", "1M", "--l2arc", "1M")
+        for name, some in (("plain", lines), ("mixed", both))
+    )
+    assert (mixed["classes"]["direct"], mixed["classes"]["prefetch"], mixed["classes"]["write"]) == (120, 300, 300)
+    said = "120 reads (20.0 %) were Direct I/O, which passes by the ARC, so that no L2ARC ever has them"
+    assert [said in warning for warning in mixed["warnings"]].count(True) == 1
+    for found in (plain, mixed):
+        del found["classes"], found["file"]
+    assert mixed == plain
+
+
+def _trace(path: Path, lines: list[str]) -> Path:
+    header = Header(complete=True, os="Debian", zfs="2.3.9", drops=0, records=len(lines))
+    path.write_bytes(gzip.compress((header_text(header) + "\n".join(lines) + "\n").encode()))
+    return path
 
 
 def test_many_drops_are_said_to_spoil_the_verdict(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import refusal, zmysql
-from trace_files import HEADER, SECOND_NS, any_reads, read, reads_of, write_trace
+from trace_files import HEADER, SECOND_NS, any_records, read, reads_of, write_trace
 
 from zmysql.trace.clock import format_started, parse_started
 from zmysql.trace.cut import Part, cut_trace
@@ -125,7 +125,7 @@ def test_json_says_what_was_made(source: Path) -> None:
 
 
 @settings(max_examples=40)
-@given(any_reads(), st.integers(0, 60), st.integers(1, 60))
+@given(any_records(), st.integers(0, 60), st.integers(1, 60))
 def test_a_part_holds_the_records_of_its_time(reads: list[Read], start: int, length: int) -> None:
     wanted = [replace(one, time_ns=one.time_ns - start) for one in reads if start <= one.time_ns < start + length]
     if not wanted:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from running import refusal, zmysql
-from trace_files import HEADER, any_reads, read, write_trace
+from trace_files import HEADER, any_records, read, write_trace
 
 from zmysql.errors import UsageError
 from zmysql.host import Local
+from zmysql.trace.format import CLASSES
 from zmysql.trace.info import read_info
 from zmysql.trace.place import new_file
 from zmysql.trace.writer import Writer
@@ -38,7 +39,15 @@ def test_info_as_json(source: Path) -> None:
     for option in ("-j", "--json"):
         said = json.loads(zmysql("trace", "info", option, source).stdout)
         assert said["output_version"] == {"command": "zmysql trace info", "vers_major": 0, "vers_minor": 1}
-        assert said["classes"] == {"dbuf": 0, "arc": 1, "l2hit": 0, "miss": 3, "wait": 0, "hole": 0, "-": 0}
+        assert said["classes"] == {
+            "dbuf": 0,
+            "arc": 1,
+            "l2hit": 0,
+            "miss": 3,
+            "wait": 0,
+            "hole": 0,
+            "-": 0,
+        } | dict.fromkeys(("direct", "prefetch", "write"), 0)
         assert (said["records"], said["drops"], said["sampling"], said["complete"]) == (4, 2, "1/64", True)
         assert (said["first_ns"], said["last_ns"], said["out_of_order"]) == (3, 10, 1)
         assert said["read_bytes"] == 3 * 16384 + 512
@@ -79,10 +88,12 @@ def test_a_name_does_nothing_to_the_terminal(source: Path) -> None:
 
 
 @settings(max_examples=40)
-@given(any_reads())
+@given(any_records())
 def test_counts_are_those_of_the_lines(tmp_path_factory: pytest.TempPathFactory, reads: list[Read]) -> None:
     counts = read_info(write_trace(tmp_path_factory.mktemp("info") / "a.trace", reads)).counts
     assert counts
+    assert counts.classes == {kind: sum(one.kind == kind for one in reads) for kind in CLASSES}
+    reads = [one for one in reads if one.is_read]
     assert counts.read_bytes == sum(one.size for one in reads)
     found = {(one.objset, one.object): (one.references, one.read_bytes) for one in counts.objects}
     for address, counted in found.items():

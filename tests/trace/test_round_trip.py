@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import Read
-from trace_files import HEADER, any_reads, read, reads_of, write_trace
+from trace_files import HEADER, any_records, read, reads_of, write_trace
 
 from zmysql.errors import ZmysqlError
 from zmysql.trace.export import export_trace
@@ -25,7 +25,7 @@ UNKNOWN = Header(complete=True)
 
 
 @settings(max_examples=60)
-@given(any_reads())
+@given(any_records())
 def test_parquet_has_every_column(reads: list[Read]) -> None:
     pytest.importorskip("pyarrow")
     from pyarrow import parquet  # noqa: PLC0415 - where it is installed
@@ -41,12 +41,16 @@ def test_parquet_has_every_column(reads: list[Read]) -> None:
 
 
 @settings(max_examples=40)
-@given(any_reads())
+@given(any_records())
 def test_oraclegeneral_keeps_seconds_sizes_and_which_block_is_read_again(reads: list[Read]) -> None:
     with TemporaryDirectory() as folder:
         source = write_trace(Path(folder) / "a.trace", reads)
         out, again = Path(folder) / "a.oracleGeneral", Path(folder) / "b.trace"
-        export_trace(source, out, "oracleGeneral")
+        done = export_trace(source, out, "oracleGeneral")
+        assert done.left_out == sum(not one.is_read for one in reads)
+        reads = [one for one in reads if one.is_read]
+        assert done.records == len(reads)
+        assume(reads)
         requests = list(struct.iter_unpack("<IQIq", out.read_bytes()))
         numbers: dict[object, int] = {}
         for at, (one, (seconds, number, size, following)) in enumerate(zip(reads, requests, strict=True)):
@@ -106,9 +110,10 @@ def test_csv_keeps_times_objects_and_blocks(reads: list[Read], paths: list[str])
 
 
 def test_csv_says_which_reads_it_leaves_out(tmp_path: Path) -> None:
-    reads = [read(5), read(6, level=1), read(7, blkid=2**64 - 1)]
+    others = [read(8, kind="prefetch"), read(9, kind="write")]
+    reads = [read(5), read(6, level=1), read(7, blkid=2**64 - 1), *others]
     done = export_trace(write_trace(tmp_path / "a.trace", reads), tmp_path / "a.csv", "csv")
-    assert (done.records, done.left_out) == (1, 2)
+    assert (done.records, done.left_out) == (1, 4)
     path = HEADER.objects[54, 128]
     assert (tmp_path / "a.csv").read_text() == f"time,object,offset,size\n5,{path},0,16384\n"
 

@@ -118,7 +118,7 @@ def export_(kind: str | None, source: Path, target: Path, *, overwrite: bool, wa
         )
         return
     if done.left_out:
-        _say(f"left out, reads of indirect blocks, which CSV has no place for: {done.left_out}")
+        _say(f"left out, indirect blocks, prefetches and writes, which {kind} has no place for: {done.left_out}")
     size = f"{format_size(done.file_bytes)}, {done.file_bytes / max(done.records, 1):.1f} B each"
     click.echo(f"{target}: {done.records} records, {size}", err=True)
 

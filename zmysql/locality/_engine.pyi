@@ -422,13 +422,16 @@ def export_csv(
 ) -> tuple[int, int]:
     """Give rows of time, object, offset and size to `sink`, with their number; (objset, object) go by their `names`.
 
-    Returns the number of rows, and of reads of indirect blocks, which have none.
+    Returns the number of rows, and of records that have none: reads of indirect blocks, prefetches and writes.
     """
 
-def export_oracle(path: PathLike[str], out: PathLike[str], *, complete: bool, records: int | None) -> tuple[int, int]:
+def export_oracle(
+    path: PathLike[str], out: PathLike[str], *, complete: bool, records: int | None
+) -> tuple[int, int, int]:
     """Write requests of oracleGeneral into an empty file; memory grows with the distinct blocks, whose ids are new.
 
-    Returns the number of requests and of blocks. Raises OSError where the file can't be written.
+    Returns the number of requests, of blocks, and of prefetches and writes, which are no requests. Raises OSError where
+    the file can't be written.
     """
 
 def read_columns(

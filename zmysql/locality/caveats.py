@@ -43,6 +43,11 @@ def _of_recording(header: Header, analysis: Analysis) -> list[str]:
         )
     if sampling_ratio(header) != 1:
         found.append(_sampled(header, share))
+    if direct := (share.whole if share else analysis.profile).classes.get("direct"):
+        found.append(
+            f"{direct} reads ({100 * direct / records:.1f} %) were Direct I/O, which passes by the ARC, so that no"
+            " L2ARC ever has them: the figures are of a dataset with direct=disabled (or innodb_flush_method=fsync)."
+        )
     if out_of_order > MUCH_DISORDER * records:
         found.append(f"{out_of_order} records are out of the order of their times, and counted as they stand.")
     return found

@@ -22,7 +22,9 @@ _CLASS_WORDS = {
     "miss": "disk",
     "wait": "a read in flight",
     "hole": "no device: holes",
+    "direct": "disk, by Direct I/O",
 }
+_OTHER_WORDS = {"prefetch": "records prefetched", "write": "records written"}
 _MOST_TABLES = 5
 _MOST_BARS = 10
 _BAR_WIDTH = 40
@@ -64,9 +66,12 @@ def counts(profile: Profile) -> Table:
     ):
         compared = f"Suresh 2009: {_SURESH[name]}" if name in _SURESH else ""
         table.add_row(f"  read {name}", f"{blocks:,}", percent(blocks, profile.distinct_blocks), compared)
-    for name, reads in profile.classes.items():
-        if reads and name != "-":
-            table.add_row(f"reads from {_CLASS_WORDS[name]}", f"{reads:,}", percent(reads, profile.references))
+    for name, words in _CLASS_WORDS.items():
+        if reads := profile.classes.get(name):
+            table.add_row(f"reads from {words}", f"{reads:,}", percent(reads, profile.references))
+    for name, words in _OTHER_WORDS.items():
+        if records := profile.classes.get(name):
+            table.add_row(words, f"{records:,}", "", "in no other figure")
     return table
 
 

@@ -114,7 +114,7 @@ def _facts(info: Info) -> Iterator[tuple[str, str]]:
 
 
 def _classes(records: int, counts: Counts) -> Table:
-    table = _table("class", "reads", "share")
+    table = _table("class", "records", "share")
     for name, count in counts.classes.items():
         if count:
             table.add_row(name, f"{count:,}", f"{100 * count / records:.1f} %")

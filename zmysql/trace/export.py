@@ -25,7 +25,7 @@ _ROWS_AT_ONCE = 1 << 19  # a row group of Parquet, and 19 MiB of columns
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: `left_out` are reads that the format has no words for."""
+    """What was written: `left_out` are records that the format has no words for."""
 
     records: int
     left_out: int
@@ -93,10 +93,10 @@ def _oracle(
     _progress: Callable[[int], None],
 ) -> tuple[int, int]:
     try:
-        requests, _blocks = engine.export_oracle(source, new, complete=header.complete, records=header.records)
+        requests, _, left_out = engine.export_oracle(source, new, complete=header.complete, records=header.records)
     except OSError as error:
         raise OSError(error.errno, os.strerror(error.errno or 0)) from None  # in the words that Python has for it
-    return requests, 0
+    return requests, left_out
 
 
 def _csv(
@@ -118,7 +118,7 @@ def _csv(
             done += rows
             progress(done)
 
-        rows, indirect = engine.export_csv(
+        rows, left_out = engine.export_csv(
             source, complete=header.complete, records=header.records, names=names, sink=take
         )
-    return rows, indirect
+    return rows, left_out

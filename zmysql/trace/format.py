@@ -5,8 +5,9 @@ What somebody packed anew with zstd, or unpacked to look at, is read as well.
 The header begins with `# zmysql-trace: 1` and ends with `# columns: time_ns objset object level blkid size class`.
 A record's line has these columns with single spaces, such as `1234567 54 128 0 17 16384 miss`: nanoseconds since the
 start, the block's address as in a zbookmark (objset, object, level, blkid), its size in bytes, and where the read was
-served from: dbuf, arc, l2hit, miss, wait (joined a read already in flight), hole (needed no read), or - where that
-isn't known.
+served from: dbuf, arc, l2hit, miss, wait (joined a read already in flight), hole (needed no read), direct (Direct I/O,
+past the ARC), or - where that isn't known. prefetch and write are no reads: the prefetcher asked for the record, or it
+was written.
 
 While it is recorded, a trace has a provisional header with `complete: false`. Here is the header; writer.py
 writes traces, and the engine alone reads records (engine/src/trace.rs).
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 COLUMNS = "time_ns objset object level blkid size class"
-CLASSES = ("dbuf", "arc", "l2hit", "miss", "wait", "hole", "-")
+CLASSES = ("dbuf", "arc", "l2hit", "miss", "wait", "hole", "-", "direct", "prefetch", "write")
+NO_READS = ("prefetch", "write")
 
 _FIRST_KEY = "zmysql-trace"
 _SAMPLING = re.compile(r"[1-9][0-9]{0,17}/[1-9][0-9]{0,17}")

@@ -9,12 +9,12 @@ use crate::trace::{read_file, Expected, Record, TraceError};
 
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// How many rows there are, and the reads that no row can stand for: those of indirect blocks, which have no place in
-/// the object's bytes.
+/// How many rows there are, and the records that no row can stand for: reads of indirect blocks, which have no place in
+/// the object's bytes, and what is no read.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     pub rows: u64,
-    pub indirect: u64,
+    pub left_out: u64,
 }
 
 /// Writes the rows, piece by piece, to `sink`. `names` are those of (objset, object); the others are `objset:object`.
@@ -31,8 +31,8 @@ pub fn export(
     let each = |record: &Record| {
         // A block of an object has the size of all its blocks, so that its number gives its place.
         let offset = record.blkid.checked_mul(u64::from(record.size.get()));
-        let Some(offset) = offset.filter(|_| record.level == 0) else {
-            done.indirect += 1;
+        let Some(offset) = offset.filter(|_| record.level == 0 && record.class.is_read()) else {
+            done.left_out += 1;
             return Ok(());
         };
         push_number(&mut text, record.time_ns);

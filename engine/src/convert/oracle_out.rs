@@ -20,6 +20,8 @@ const CHUNK_REQUESTS: u64 = 1 << 18;
 pub struct Requests {
     pub requests: u64,
     pub blocks: u64,
+    /// Records that are no reads.
+    pub left_out: u64,
 }
 
 /// Writes the requests into an empty file that can also be read. Memory grows with the distinct blocks.
@@ -32,7 +34,12 @@ pub fn export(
     let mut blocks: FastMap<(u64, u64, u8, u64), u64> = FastMap::default();
     let mut writer = BufWriter::with_capacity(1 << 20, &mut *out);
     let mut failed = None;
+    let mut requests = 0;
     let each = |record: &Record| {
+        if !record.class.is_read() {
+            return Ok(());
+        }
+        requests += 1;
         let next = blocks.len() as u64 + 1;
         let id = *blocks.entry((record.objset, record.object, record.level, record.blkid)).or_insert(next);
         let seconds = u32::try_from(record.time_ns / SECOND_NS).unwrap_or(u32::MAX);
@@ -50,13 +57,13 @@ pub fn export(
     if let Some(error) = failed {
         return Err(ExportError::Writing(error));
     }
-    let requests = read.map_err(ExportError::Reading)?;
+    let left_out = read.map_err(ExportError::Reading)? - requests;
     let flushed = writer.flush();
     drop(writer);
     flushed.map_err(ExportError::Writing)?;
     let blocks = blocks.len() as u64;
     fill_in(out, requests, blocks, go_on)?;
-    Ok(Requests { requests, blocks })
+    Ok(Requests { requests, blocks, left_out })
 }
 
 /// What failed: reading the trace, or writing the export.

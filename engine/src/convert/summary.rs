@@ -16,7 +16,7 @@ pub struct ObjectReads {
     pub sequential: u64,
 }
 
-/// The counts of a trace.
+/// The counts of a trace; bytes and objects are of the reads, all else of all records.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     pub records: u64,
@@ -26,7 +26,7 @@ pub struct Summary {
     pub last_ns: u64,
     /// Records with an earlier time than the one before.
     pub out_of_order: u64,
-    /// Reads by [`Class`], in the order of [`Class::NAMES`].
+    /// Records by [`Class`], in the order of [`Class::NAMES`].
     pub classes: [u64; Class::NAMES.len()],
     /// Most reads first.
     pub objects: Vec<ObjectReads>,
@@ -64,6 +64,9 @@ impl Counting {
         summary.last_ns = summary.last_ns.max(time_ns);
         summary.out_of_order += u64::from(time_ns < std::mem::replace(&mut self.before_ns, time_ns));
         summary.classes[record.class as usize] += 1;
+        if !record.class.is_read() {
+            return;
+        }
         let at = *self.at.entry((record.objset, record.object)).or_insert_with(|| {
             summary.objects.push(ObjectReads { objset: record.objset, object: record.object, ..Default::default() });
             self.next.push(0);

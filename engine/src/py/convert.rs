@@ -187,7 +187,7 @@ fn export_csv(
     signal?;
     outcome.0?;
     let done = done?;
-    Ok((done.rows, done.indirect))
+    Ok((done.rows, done.left_out))
 }
 
 #[pyfunction]
@@ -198,7 +198,7 @@ fn export_oracle(
     out: PathBuf,
     complete: bool,
     records: Option<u64>,
-) -> PyResult<(u64, u64)> {
+) -> PyResult<(u64, u64, u64)> {
     let mut signal = Ok(());
     let done = py.detach(|| {
         let mut file = OpenOptions::new().read(true).write(true).open(out).map_err(ExportError::Writing)?;
@@ -206,7 +206,7 @@ fn export_oracle(
     });
     signal?;
     match done {
-        Ok(done) => Ok((done.requests, done.blocks)),
+        Ok(done) => Ok((done.requests, done.blocks, done.left_out)),
         Err(ExportError::Reading(error)) => Err(error.into()),
         Err(ExportError::Writing(error)) => Err(PyOSError::new_err((error.raw_os_error(), error.to_string()))),
     }

@@ -36,7 +36,7 @@ pub struct ObjectSurvey {
 pub struct Survey {
     pub sample: Sample,
     pub objects: Vec<ObjectSurvey>,
-    /// Reads by [`Class`], in the order of [`Class::NAMES`].
+    /// Records by [`Class`], in the order of [`Class::NAMES`]; those that are no reads are in no other figure.
     pub classes: [u64; Class::NAMES.len()],
     /// From the earliest record to the latest.
     pub span_ns: u64,
@@ -72,10 +72,13 @@ impl Surveyor {
 
     /// Counts a record.
     pub fn record(&mut self, record: &Record) {
+        self.classes[record.class as usize] += 1;
+        if !record.class.is_read() {
+            return;
+        }
         let [first, previous, last] = self.times.unwrap_or([record.time_ns; 3]);
         self.out_of_order += u64::from(record.time_ns < previous);
         self.times = Some([first.min(record.time_ns), record.time_ns, last.max(record.time_ns)]);
-        self.classes[record.class as usize] += 1;
         let object = Object::of(record);
         let (number, of_object) = match self.last {
             Some((last, found)) if last == object => found,
@@ -141,11 +144,12 @@ mod tests {
                 "9 1 8 0 0 512 arc",
                 "8 1 7 0 0 1024 dbuf",
                 "9 1 7 1 0 512 -",
+                "1 1 7 0 2 512 prefetch",
             ],
             1.0,
         );
         assert_eq!((survey.sample.references, survey.span_ns, survey.out_of_order), (5, 4, 1));
-        assert_eq!(survey.classes, [1, 1, 0, 2, 0, 0, 1]);
+        assert_eq!(survey.classes, [1, 1, 0, 2, 0, 0, 1, 0, 1, 0]);
         let objects: Vec<_> =
             survey.objects.iter().map(|o| (o.object.object, o.references, o.sampled_blocks)).collect();
         assert_eq!(objects, [(7, 3, 2), (8, 1, 1), (7, 1, 1)]);

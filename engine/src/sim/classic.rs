@@ -296,6 +296,7 @@ mod tests {
             blocks: (0..distinct).map(block).collect(),
             time_ns: (0..blocks.len() as u64).collect(),
             class: vec![Class::Unknown; blocks.len()],
+            passed_over: Default::default(),
             block: blocks,
         }
     }

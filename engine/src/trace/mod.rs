@@ -139,6 +139,8 @@ mod tests {
             ("1 2 3 0 4 9223372036854775808 miss", "size 9223372036854775808"),
             ("1 2 3 256 4 512 miss", "level 256"),
             ("1 2 3 0 4 512 hit", "class \"hit\""),
+            ("1 2 3 0 4 512 prefetc", "class \"prefetc\""),
+            ("1 2 3 0 4 512 prefetched", "class \"prefetched\""),
             ("1 2 3 0 4 512 miss\r", "class"),
         ] {
             let text = format!("# columns: x\n1 2 3 0 4 512 miss\n{line}\n1 2 3 0 4 512 miss\n");

@@ -10,7 +10,7 @@ const MAX_BLOCK_BYTES: u32 = 16 << 20;
 /// The bytes that [`Record::quick`] looks at; the lines that it reads are shorter.
 const QUICK_BYTES: usize = 128;
 
-/// Where a read was served from.
+/// Where a read was served from, or what else was done to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Dbuf,
@@ -23,23 +23,47 @@ pub enum Class {
     Hole,
     /// The trace doesn't say: it was imported.
     Unknown,
+    /// Direct I/O read it from the disks, past the ARC.
+    Direct,
+    /// No read: the prefetcher asked for it.
+    Prefetch,
+    /// No read: it was written.
+    Write,
 }
 
 impl Class {
     /// The words of the trace format, in the order of the variants.
-    pub const NAMES: [&'static str; 7] = ["dbuf", "arc", "l2hit", "miss", "wait", "hole", "-"];
+    pub const NAMES: [&'static str; 10] =
+        ["dbuf", "arc", "l2hit", "miss", "wait", "hole", "-", "direct", "prefetch", "write"];
 
-    const ALL: [Self; 7] = [Self::Dbuf, Self::Arc, Self::L2hit, Self::Miss, Self::Wait, Self::Hole, Self::Unknown];
+    const ALL: [Self; 10] = [
+        Self::Dbuf,
+        Self::Arc,
+        Self::L2hit,
+        Self::Miss,
+        Self::Wait,
+        Self::Hole,
+        Self::Unknown,
+        Self::Direct,
+        Self::Prefetch,
+        Self::Write,
+    ];
+
+    /// Whether somebody waited for the record: what looks for locality passes over the others.
+    #[inline]
+    pub fn is_read(self) -> bool {
+        !matches!(self, Self::Prefetch | Self::Write)
+    }
 
     fn parse(word: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|class| Self::NAMES[*class as usize].as_bytes() == word)
     }
 
-    /// The class whose name and newline are the first bytes of a word, and their length.
+    /// The class whose name and newline are the first bytes of a word, and their length. `prefetch` is too long.
     fn quick(word: u64) -> Option<(Self, usize)> {
-        /// The halves of a name's first letter tell the names apart.
-        const fn place(letter: u8) -> usize {
-            (letter ^ (letter >> 4)) as usize % 16
+        /// These bits of the first two letters, or of one and the newline, tell the names apart.
+        const fn place(word: u64) -> usize {
+            ((word >> 5) ^ (word >> 1)) as usize % 16
         }
         /// In each name's place: the name with its newline, the bits that these take of a word, and the class.
         const LINE_ENDS: [(u64, u64, Class); 16] = {
@@ -47,18 +71,23 @@ impl Class {
             let mut at = 0;
             while at < Class::ALL.len() {
                 let name = Class::NAMES[at].as_bytes();
+                if name.len() == size_of::<u64>() {
+                    at += 1;
+                    continue;
+                }
                 let mut end = (b'\n' as u64) << (8 * name.len());
                 let mut letter = 0;
                 while letter < name.len() {
                     end |= (name[letter] as u64) << (8 * letter);
                     letter += 1;
                 }
-                ends[place(name[0])] = (end, u64::MAX >> (56 - 8 * name.len()), Class::ALL[at]);
+                assert!(ends[place(end)].0 == 1, "two names in one place");
+                ends[place(end)] = (end, u64::MAX >> (56 - 8 * name.len()), Class::ALL[at]);
                 at += 1;
             }
             ends
         };
-        let (end, bits, class) = LINE_ENDS[place(word as u8)];
+        let (end, bits, class) = LINE_ENDS[place(word)];
         (word & bits == end).then_some((class, bits.count_ones() as usize / 8))
     }
 }
@@ -110,7 +139,7 @@ impl Record {
         let level = Number::at(text, object.end)?;
         let blkid = Number::at(text, level.end)?;
         let size = Number::at(text, blkid.end)?;
-        let (class, length) = Class::quick(word_at(text, size.end))?;
+        let (class, length) = Class::quick(word_at(text, size.end)).or_else(|| prefetch_at(text, size.end))?;
         let record = Self {
             time_ns: time_ns.value,
             objset: objset.value,
@@ -122,6 +151,13 @@ impl Record {
         };
         Some((record, size.end + length))
     }
+}
+
+/// The class that, with its newline, is longer than a word.
+#[inline(never)]
+fn prefetch_at(text: &[u8; QUICK_BYTES], start: usize) -> Option<(Class, usize)> {
+    const END: &[u8] = b"prefetch\n";
+    text[start..].starts_with(END).then_some((Class::Prefetch, END.len()))
 }
 
 fn number(word: &[u8], name: &str) -> Result<u64, String> {
@@ -172,6 +208,12 @@ mod tests {
         for (number, name) in Class::NAMES.into_iter().enumerate() {
             assert_eq!(Class::parse(name.as_bytes()).map(|class| class as usize), Some(number));
         }
+    }
+
+    #[test]
+    fn only_what_was_prefetched_or_written_was_not_read() {
+        let others: Vec<_> = Class::ALL.into_iter().filter(|class| !class.is_read()).collect();
+        assert_eq!(others, [Class::Prefetch, Class::Write]);
     }
 
     #[test]

@@ -77,7 +77,7 @@ def served(report: Report, palette: Palette) -> Figure | Missing:
     places = (
         ("dbuf cache and ARC", counts.get("dbuf", 0) + counts.get("arc", 0), palette.memory),
         ("L2ARC", counts.get("l2hit", 0), palette.flash),
-        ("disks", counts.get("miss", 0) + counts.get("wait", 0), palette.disk),
+        ("disks", counts.get("miss", 0) + counts.get("wait", 0) + counts.get("direct", 0), palette.disk),
         ("nothing: holes", counts.get("hole", 0), palette.quiet),
     )
     known = sum(reads for _, reads, _ in places)
