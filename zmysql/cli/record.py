@@ -68,6 +68,7 @@ _LINES_PER_SECOND = 5000
     help="How many lines a second --sample auto aims at.",
 )
 @click.option("--tracer", "kind", type=click.Choice(list(Kind)), help="What traces.  [default: the best there is]")
+@click.option("--writes", is_flag=True, help="Record written records as well, which no report takes for reads.")
 @click.option("--no-follow", is_flag=True, help="End with mysqld, and don't wait for it to come back.")
 @click.option(
     "--rotate", "part_bytes", type=parse_size, metavar="SIZE", help="Begin another file (FILE.2, …) at this size."
@@ -86,6 +87,7 @@ def record_(
     kind: str | None,
     part_bytes: int | None,
     keep: int | None,
+    writes: bool,
     no_follow: bool,
     overwrite: bool,
     wants_json: bool,
@@ -97,6 +99,8 @@ def record_(
     """
     if keep is not None and part_bytes is None:
         raise UsageError("--keep is for the files that --rotate makes: say at which size")
+    if writes and script != SCRIPT:
+        raise UsageError(f"--writes is for {SCRIPT}: leave it out")
     if part_bytes is not None and script != SCRIPT:
         raise UsageError(f"--rotate is for {SCRIPT}: {script} prints once, at its end")
     if sample != _AUTO:
@@ -110,7 +114,15 @@ def record_(
             rate = run.rate(sample, sample_target)
             with run.watched() as watch:
                 done = record(
-                    run.host, target, output, watch, rate=rate, overwrite=overwrite, part_bytes=part_bytes, keep=keep
+                    run.host,
+                    target,
+                    output,
+                    watch,
+                    rate=rate,
+                    writes=writes,
+                    overwrite=overwrite,
+                    part_bytes=part_bytes,
+                    keep=keep,
                 )
             _print_trace(done, output, wants_json=wants_json)
         else:

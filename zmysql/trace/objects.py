@@ -130,7 +130,7 @@ def parse_opened(links: str, found: str) -> Iterator[OpenFile]:
 
 
 def direct_io(host: Host, server: Server, files: Files, mounted: Mounted) -> str | None:
-    """Say why the trace would lack reads because they bypass the ARC (Direct I/O, OpenZFS ≥ 2.3); None if none do."""
+    """Say which reads bypass the ARC (Direct I/O, OpenZFS ≥ 2.3), so that no cache device helps; None if none do."""
     enabled = host.run(("cat", "/sys/module/zfs/parameters/zfs_dio_enabled"), check=False).stdout.strip()
     if enabled != "1":
         return None
@@ -161,7 +161,7 @@ def descriptors_with(flags: str, wanted: int) -> frozenset[int]:
 
 def _direct_warning(what: str, dataset: str) -> str:
     return (
-        f"{what}: reads by Direct I/O bypass the ARC, so this trace lacks them; set innodb_flush_method=fsync "
+        f"{what}: reads by Direct I/O bypass the ARC, and no L2ARC sees them; set innodb_flush_method=fsync "
         f"(MariaDB 11: innodb_data_file_buffering=ON), or `zfs set direct=disabled {dataset}`"
     )
 

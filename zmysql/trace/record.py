@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from zmysql.errors import UsageError
 from zmysql.mysql.process import Server, find_server, server_version
 from zmysql.platforms.tracer import Kind, Tracer, find_tracer
 from zmysql.trace.follow import FollowedFiles
@@ -72,8 +73,12 @@ def find_target(host: Host, pid: int | None = None, kind: Kind | None = None) ->
         l2arc_bytes=l2arc_bytes(host, names),
         pid=server.pid,
     )
-    warnings = (direct_io(host, server, files, mounted), _HISTORY_WARNING if tracer.kind is Kind.HISTORY else None)
-    return Target(server, tracer, mounted, files, header, tuple(filter(None, warnings)))
+    bypass = direct_io(host, server, files, mounted)
+    if tracer.kind is Kind.HISTORY:
+        warnings = (*((f"{bypass}; this trace lacks them",) if bypass else ()), _HISTORY_WARNING)
+    else:
+        warnings = (f"{bypass}; here they are of class direct",) if bypass else ()
+    return Target(server, tracer, mounted, files, header, warnings)
 
 
 def record(
@@ -83,18 +88,23 @@ def record(
     watch: Watch,
     *,
     rate: int = 1,
+    writes: bool = False,
     overwrite: bool = False,
     part_bytes: int | None = None,
     keep: int | None = None,
 ) -> Recorded:
     """Trace until `watch` says so, the server ends, or the tracer dies; keep all there is.
 
-    Of `rate` records one is traced (zmysql.trace.sampling says which). With `part_bytes` the trace goes to several
-    files, see Parts.
+    Of `rate` records one is traced (zmysql.trace.sampling says which), with `writes` also when it is written. With
+    `part_bytes` the trace goes to several files, see Parts.
 
     Raises UsageError where `path` exists already, and ZmysqlError where nothing could be traced or written; then
     nothing new is left behind.
     """
+    if writes and target.tracer.kind is Kind.HISTORY:
+        raise UsageError(
+            "the kernel's history of reads has no writes: leave --writes out, or install dtrace or bpftrace"
+        )
     target = replace(target, header=replace(target.header, sampling=f"1/{rate}"))
     with (
         resources.as_file(resources.files("zmysql.dscripts") / target.tracer.file_name(SCRIPT)) as script,
@@ -103,7 +113,7 @@ def record(
     ):
 
         def command(server: Server, seconds: int) -> list[str]:
-            return target.tracer.command(script, (str(server.pid), str(seconds), str(rate)))
+            return target.tracer.command(script, (str(server.pid), str(seconds), str(rate), str(int(writes))))
 
         def header(reader: Reader) -> Header:
             return _named(host, target, files, reader)
