@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from zmysql.errors import ZmysqlError
-from zmysql.locality.names import data_directories, name_of
+from zmysql.locality.names import Kind, data_directories, name_of
 from zmysql.locality.placement import Use, place
 from zmysql.report.placement import as_json, for_terminal
 from zmysql.trace.format import read_header
@@ -47,7 +47,7 @@ def files(file: Path, *, wants_json: bool) -> None:
 
 
 def uses_of_script(path: Path, recorded: ScriptFile) -> Iterator[Use]:
-    """Yield what filerw counted, by classes that the whole paths tell, where they are known."""
+    """Yield what filerw counted, by the classes that whole paths tell, and its own where there is none."""
     if recorded.script != "filerw":
         raise ZmysqlError(
             f"{path} is the output of {recorded.script}: `zmysql trace record --script filerw` counts files"
@@ -57,16 +57,19 @@ def uses_of_script(path: Path, recorded: ScriptFile) -> Iterator[Use]:
     directories = data_directories(paths.values())
     try:
         output = recorded.output
-        at = [
-            output.columns.index(name)
-            for name in ("objset", "object", "direction", "operations", "bytes", "sequential")
-        ]
-        for row in output.rows:
-            objset, number, direction, operations, transferred, sequential = (row[column] for column in at)
-            path_there = paths.get(f"{objset}:{number}", str(row[-1]))
-            kind = name_of(path_there, directories).kind
-            yield Use(kind, direction == "write", int(operations), int(operations) - int(sequential), int(transferred))
-    except ValueError as error:
+        for values in output.rows:
+            row = dict(zip(output.columns, values, strict=True))
+            path_there = paths.get(f"{row['objset']}:{row['object']}")
+            kind = name_of(path_there, directories).kind if path_there else Kind.OTHER
+            random = int(row["operations"]) - int(row["sequential"]) - int(row["overlapping"])
+            yield Use(
+                kind=Kind(str(row["class"])) if kind is Kind.OTHER else kind,
+                written=row["direction"] == "write",
+                operations=int(row["operations"]),
+                random=random,
+                transferred_bytes=int(row["bytes"]),
+            )
+    except (KeyError, ValueError) as error:
         raise ZmysqlError(f"{path} is damaged: {error}; record it again") from None
 
 

@@ -31,7 +31,7 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What was done to a file, in one direction: operations, those of them that didn't begin where one ended, bytes."""
+    """What was done to a file in one direction: operations, bytes, and `random` ones, which began away from the last."""
 
     kind: Kind
     written: bool
