@@ -31,7 +31,7 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What was done to a file in one direction: operations, bytes, and `random` ones, which began away from the last."""
+    """What was done to a file in one direction: operations, bytes, and those of them that began away from the last."""
 
     kind: Kind
     written: bool
