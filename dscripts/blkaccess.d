@@ -61,7 +61,10 @@
  *		buffer. The first lines say the rate.
  *
  * OVERHEAD:	About ten BPF programs for each record read, and a line that dtrace
- *		prints. Other processes: not measurable. In an emulated machine with
+ *		prints. By the length of those that run, a record found in the ARC
+ *		costs 4,600 BPF instructions at most, its zfs_read() among them; with
+ *		RATE what isn't chosen, 2,100 and the predicates of the others. Other
+ *		processes: not measurable. In an emulated machine with
  *		one CPU, which dtrace shares, sysbench's point selects ran at 0.35 to
  *		0.68 of their speed without it, at 150 to 200 lines a second; where
  *		dtrace didn't take turns with the reader, a record cost 0.24 ms. Real
@@ -335,13 +338,6 @@ fbt:zfs:zfs_write:entry
 	self->written = ((znode_t *)arg0)->z_id;
 }
 
-fbt:zfs:zfs_write:return
-/self->written/
-{
-	self->written = 0;
-	self->dirty = 0;
-}
-
 /*
  * Each record that is written comes by dbuf_dirty(), but for what the same
  * transaction group has in part already. What comes by both is dirty once.
@@ -374,6 +370,14 @@ fbt:zfs:dbuf_dirty:entry
 	    this->db->db.db_object, this->db->db_level, this->db->db_blkid,
 	    this->db->db.db_size, "write");
 	self->record = 0;
+}
+
+/* Last: a variable is as wide as what it is first given in this text. */
+fbt:zfs:zfs_write:return
+/self->written/
+{
+	self->written = 0;
+	self->dirty = 0;
 }
 
 /* With SECONDS: a sign of life, at which dtrace notices that nobody reads on. */

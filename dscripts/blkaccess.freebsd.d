@@ -361,13 +361,6 @@ fbt:zfs:zfs_write:entry
 	self->written = ((znode_t *)arg0)->z_id;
 }
 
-fbt:zfs:zfs_write:return
-/self->written/
-{
-	self->written = 0;
-	self->dirty = 0;
-}
-
 /*
  * Each record that is written comes by dbuf_dirty(), but for what the same
  * transaction group has in part already. What comes by both is dirty once.
@@ -400,6 +393,14 @@ fbt:zfs:dbuf_dirty:entry
 	    this->db->db.db_object, this->db->db_level, this->db->db_blkid,
 	    this->db->db.db_size, "write");
 	self->record = 0;
+}
+
+/* Last: a variable is as wide as what it is first given in this text. */
+fbt:zfs:zfs_write:return
+/self->written/
+{
+	self->written = 0;
+	self->dirty = 0;
 }
 
 /* With SECONDS: a sign of life, at which dtrace notices that nobody reads on. */

@@ -23,13 +23,13 @@ RECORD_BYTES = 16384
 PREFETCH = "/sys/module/zfs/parameters/zfs_prefetch_disable"
 GO = "/tmp/zmprobes.go"
 PATIENCE_S = 120
-COUNTS = {"cold": 211, "warm": 223, "hole": 101, "tiny": 103, "straight": 107, "written": 83, "new": 79}
+COUNTS = {"cold": 211, "warm": 223, "hole": 101, "tiny": 103, "straight": 107, "written": 83, "new": 79, "part": 73}
 # The classes of all that is done to each record of a file, in any order.
 READS = {"cold": ("miss", "dbuf"), "warm": ("arc",), "hole": ("hole",), "tiny": ("hole",)}
 DIRECT = {"cold": ("dbuf",), "hole": ("hole",), "tiny": ("hole",), "straight": ("direct", "direct")}
-WRITES = {"written": ("write",) * 4, "new": ("write",)}
+WRITES = {"written": ("write",) * 4, "new": ("write",), "part": ("write",)}
 # Opens the files. On a word it reads each record of each, of the first twice, and by Direct I/O, alone and together;
-# and it writes records: whole, together, and a part of each twice.
+# and it writes records: whole, together, a part of each twice, and a part of those that nobody read.
 READER = f"""
 import mmap, os
 size, counts, at = {RECORD_BYTES}, {COUNTS}, {{}}
@@ -49,13 +49,15 @@ for name in {(*READS, "straight")}:
             assert os.preadv(straight[name], [page], number * size) == size
 assert os.preadv(straight["straight"], [many], 0) == len(many)
 data = os.urandom(size)
-for name in {tuple(WRITES)}:
+for name in ("written", "new"):
     for number in range(counts[name]):
         assert os.pwrite(at[name], data, number * size) == size
 assert os.pwrite(at["written"], data * counts["written"], 0) == size * counts["written"]
 for number in range(counts["written"]):
     for begin in (0, 4096):
         assert os.pwrite(at["written"], data[:4096], number * size + begin) == 4096
+for number in range(counts["part"]):
+    assert os.pwrite(at["part"], data[:4096], number * size) == 4096
 """
 
 # Reads a file from its start, for the prefetcher to follow.
@@ -100,7 +102,7 @@ class Workload:
 def workload(guest: Host) -> Iterator[Workload]:
     """Give a pool with records that are nowhere, in the ARC, in no block, and in their block pointers."""
     before = sh(guest, f"modprobe zfs; cat {PREFETCH}").strip()
-    whole = [name for name in ("cold", "warm", "straight", "written") if name in COUNTS]
+    whole = [name for name in ("cold", "warm", "straight", "written", "part") if name in COUNTS]
     try:
         sh(
             guest,
