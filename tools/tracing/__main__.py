@@ -1,6 +1,6 @@
 """Measures in the testbed what the scripts cost, and how far the report of a sample is from that of the full trace.
 
-usage: python -m tracing [overhead|sampled] [--pairs N] [--seconds S] [--name TESTBED] [--keep]
+usage: python -m tracing [overhead|sampled] [--only SCRIPT]… [--pairs N] [--seconds S] [--name TESTBED] [--keep]
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from zmysql.host import Local
 from zmysql.testbed.vm import Testbed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tracing.overhead import Cost
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +51,7 @@ def say(text: str) -> None:
     print(f"[{time.monotonic() - begun:5.0f} s] {text}", flush=True)
 
 
-def overhead(name: str, *, pairs: int, seconds: float, keep: bool) -> list[Cost]:
+def overhead(name: str, variants: Sequence[Variant], *, pairs: int, seconds: float, keep: bool) -> list[Cost]:
     """Measure each script under sysbench's point selects on a pool, with a buffer pool that holds next to nothing."""
     bed = Testbed(name)
     try:
@@ -67,7 +69,7 @@ def overhead(name: str, *, pairs: int, seconds: float, keep: bool) -> list[Cost]
         with machine.guest.start(bench) as process:
             load = Load(process)
             load.window(30)  # the caches fill
-            costs = [measure(machine, load, one, pairs=pairs, seconds=seconds) for one in VARIANTS]
+            costs = [measure(machine, load, one, pairs=pairs, seconds=seconds) for one in variants]
             machine.sh("pkill -x sysbench || true")
         return costs
     finally:
@@ -120,6 +122,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tracing", description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="?", choices=["overhead", "sampled"], help="one of the two")
     parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--only", action="append", choices=[one.name for one in VARIANTS], help="one script; repeat it")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each window")
     parser.add_argument("--name", default="tracing", help="of the testbed")
     parser.add_argument("--keep", action="store_true", help="leave the testbed up")
@@ -132,7 +135,8 @@ def main() -> int:
         print(f"within {LIMIT_POINTS:g} points: {len(found) - len(beyond)} of {len(found)}")
         good = not beyond
     if asked.what in (None, "overhead"):
-        costs = overhead(asked.name, pairs=asked.pairs, seconds=asked.seconds, keep=asked.keep)
+        variants = [one for one in VARIANTS if asked.only is None or one.name in asked.only]
+        costs = overhead(asked.name, variants, pairs=asked.pairs, seconds=asked.seconds, keep=asked.keep)
         print(overhead_table(costs))
         slow = [one.variant for one in costs if one.variant in LIMITED and one.median < LIMIT_RATIO]
         print(f"below {LIMIT_RATIO:g} of the throughput, of those that may not be: {', '.join(slow) or 'none'}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ _DTRACE_VERSION = re.compile(r"D (\d+(?:\.\d+)+)")
 _BPFTRACES = ("bpftrace", "/usr/sbin/bpftrace")
 _BPFTRACE_VERSION = re.compile(r"bpftrace v(\d+(?:\.\d+)+)")
 _BTF = "/sys/kernel/btf/zfs"
+_OF_DIRECT_IO = "dmu_read_abd"
 _HISTORY = "/sys/module/zfs/parameters/zfs_read_history"
 # PROC_PID_INIT_INO of the kernel's include/linux/proc_ns.h: the namespace of processes that isn't a container's.
 _FIRST_PID_NAMESPACE = "pid:[4026531836]"
@@ -44,11 +45,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tracer:
-    """A program that runs our scripts, and its version. HISTORY is a program of ours that reads a kstat."""
+    """A program that runs our scripts, and its version. HISTORY is a program of ours that reads a kstat.
+
+    `lenient` is a dtrace that passes over probes which this ZFS hasn't: those of Direct I/O, before OpenZFS 2.3.
+    """
 
     kind: Kind
     program: str
     version: str
+    lenient: bool = False
 
     def file_name(self, script: str) -> str:
         """Give the name of the file in dscripts/ that this tracer runs for a script, such as blkaccess.bt."""
@@ -58,8 +63,9 @@ class Tracer:
         """Give the argv that runs a script with its arguments ($1, $2, …)."""
         if self.kind is Kind.HISTORY:
             return [self.program, "-m", "zmysql.trace.history", *arguments]
-        flags = ["-s"] if self.kind is Kind.DTRACE else ["-q"]
-        return [self.program, *flags, str(script), *arguments]
+        if self.kind is Kind.BPFTRACE:
+            return [self.program, "-q", str(script), *arguments]
+        return [self.program, *(["-Z"] if self.lenient else []), "-s", str(script), *arguments]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,9 @@ class Survey:
 def survey(host: Host) -> Survey:
     """Look at what there is for tracing on a host; changes nothing."""
     system = host.run(("uname", "-s")).stdout.strip()
+    dtrace = _program(host, Kind.DTRACE, _DTRACES, "-V", _DTRACE_VERSION)
+    if dtrace and host.run(("grep", "-qw", _OF_DIRECT_IO, "/proc/kallsyms"), check=False).exit_status == 1:
+        dtrace = replace(dtrace, lenient=True)
     return Survey(
         host=host.name,
         system=system,
@@ -99,7 +108,7 @@ def survey(host: Host) -> Survey:
         confined=_confined(host, system),
         zfs_loaded=system != "Linux" or _exists(host, "/sys/module/zfs"),
         btf=system != "Linux" or _exists(host, _BTF),
-        dtrace=_program(host, Kind.DTRACE, _DTRACES, "-V", _DTRACE_VERSION),
+        dtrace=dtrace,
         bpftrace=_program(host, Kind.BPFTRACE, _BPFTRACES, "--version", _BPFTRACE_VERSION),
         history=_exists(host, _HISTORY),
         toolkit=next((place for place in _TOOLKITS if _exists(host, place)), None),
