@@ -9,7 +9,7 @@ use crate::hash::FastMap;
 use crate::simd::{Kernel, Level};
 
 /// Reads of a chunk: a place within it has 16 bits, and its columns fit the second cache.
-pub const CHUNK: usize = 1 << 15;
+pub const CHUNK: usize = 1 << 16;
 const PARTS: usize = 256;
 /// Entries that are handed on at once: they stay in the first cache.
 const BATCH: usize = 1024;
@@ -316,13 +316,15 @@ impl Table {
     fn visit(&mut self, keys: &mut [u32], mut visit: impl FnMut(&mut u32, &mut u32)) {
         let (mask, shift) = (self.slots.len() - 1, 32 - self.slots.len().ilog2());
         let slots = &mut self.slots[..=mask];
+        let mut used = self.used;
         for key in keys {
             let mut at = (*key >> shift) as usize;
             loop {
                 let slot = &mut slots[at & mask];
-                // The key of a free slot may happen to be the same, if it is 0.
-                if slot.0 == *key || slot.1 == 0 {
-                    self.used += usize::from(slot.1 == 0);
+                // The key's slot or a free one: asked at once, as the processor often guesses wrongly which. The key of a
+                // free slot may happen to be the same, if it is 0.
+                if (slot.0 ^ *key).min(slot.1) == 0 {
+                    used += usize::from(slot.1 == 0);
                     slot.0 = *key;
                     visit(key, &mut slot.1);
                     break;
@@ -330,6 +332,7 @@ impl Table {
                 at += 1;
             }
         }
+        self.used = used;
     }
 
     /// Grows until so many more leave half of the slots free.
