@@ -3,16 +3,13 @@
 //! One table of all blocks would miss the processor's cache at each read. So the reads are split by hash into
 //! [`PARTS`], each with a table that fits; and within a chunk of time, so that also the splitting stays in the cache.
 
-use super::spread::Entry;
-use super::{in_parallel, Stretch};
+use super::{in_parallel, Spread, Stretch};
 use crate::hash::FastMap;
 use crate::simd::{Kernel, Level};
 
 /// Reads of a chunk: a place within it has 16 bits, and its columns fit the second cache.
 pub const CHUNK: usize = 1 << 16;
 const PARTS: usize = 256;
-/// Entries that are handed on at once: they stay in the first cache.
-const BATCH: usize = 1024;
 /// Ids are scrambled within so many bits: a partition's number, and 32 that tell its blocks apart.
 const ID_BITS: u32 = 40;
 const ID_MASK: u64 = (1 << ID_BITS) - 1;
@@ -216,22 +213,15 @@ pub struct Resolved {
 }
 
 impl Stretch<u32> for Resolved {
-    fn entries(self, mut take: impl FnMut(&[Entry<u32>])) {
-        let mut now = self.begin as u32;
-        let (mut in_order, mut entries) = (vec![0; CHUNK], Vec::with_capacity(BATCH));
-        // Each chunk's memory is given back as soon as it is done.
-        for chunk in self.chunks {
+    fn spread<'a>(&'a mut self, over: &mut Spread<'a, u32>) {
+        let mut in_order = vec![0; CHUNK];
+        for (chunk, begin) in self.chunks.iter_mut().zip((self.begin..).step_by(CHUNK)) {
             for (before, place) in chunk.keys.iter().zip(&chunk.places) {
-                in_order[usize::from(*place) % CHUNK] = *before;
+                in_order[usize::from(*place)] = *before;
             }
-            for some in in_order[..chunk.keys.len()].chunks(BATCH) {
-                entries.clear();
-                entries.extend(some.iter().map(|before| {
-                    now += 1;
-                    Entry { before: *before, weight: 1, read: now.wrapping_sub(*before) }
-                }));
-                take(&entries);
-            }
+            let in_order = &in_order[..chunk.keys.len()];
+            over.reuse(&mut chunk.keys, &mut chunk.places);
+            over.add_places(begin, in_order);
         }
     }
 }

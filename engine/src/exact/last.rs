@@ -1,11 +1,8 @@
 //! Where each block was read before, of blocks that are numbered: a table of the last reads.
 
-use super::spread::Entry;
-use super::Stretch;
+use super::spread::{Entry, BATCH};
+use super::{Spread, Stretch};
 use crate::reads::Block;
-
-/// Entries that are handed on at once: they stay in the first cache.
-const BATCH: usize = 1024;
 
 /// The places before of all reads, plus 1, or 0.
 pub fn places(block: &[u32], blocks: usize) -> Vec<u32> {
@@ -22,17 +19,8 @@ pub struct InBlocks<'a> {
 }
 
 impl Stretch<u32> for InBlocks<'_> {
-    fn entries(self, mut take: impl FnMut(&[Entry<u32>])) {
-        let mut entries = Vec::with_capacity(BATCH);
-        let mut now = self.begin as u32;
-        for before in self.before.chunks(BATCH) {
-            entries.clear();
-            entries.extend(before.iter().map(|before| {
-                now += 1;
-                Entry { before: *before, weight: 1, read: now.wrapping_sub(*before) }
-            }));
-            take(&entries);
-        }
+    fn spread<'a>(&'a mut self, over: &mut Spread<'a, u32>) {
+        over.add_places(self.begin, self.before);
     }
 }
 
@@ -43,22 +31,22 @@ pub struct InBytes<'a> {
 }
 
 impl Stretch<u64> for InBytes<'_> {
-    fn entries(self, mut take: impl FnMut(&[Entry<u64>])) {
+    fn spread<'a>(&'a mut self, over: &mut Spread<'a, u64>) {
         // For each block: the place of its last read, plus 1, the bytes that were read before that, and its size.
         let mut last: Vec<(u32, u32, u64)> = self.blocks.iter().map(|block| (0, block.size, 0)).collect();
         let mut entries = Vec::with_capacity(BATCH);
         let (mut now, mut bytes) = (0, 0);
         for blocks in self.block.chunks(BATCH) {
             entries.clear();
-            entries.extend(blocks.iter().map(|block| {
+            entries.extend(blocks.iter().filter_map(|block| {
                 let last = &mut last[*block as usize];
-                let entry = Entry { before: last.0, weight: last.1, read: bytes - last.2 };
+                let entry = (last.0 > 0).then(|| Entry { before: last.0 - 1, weight: last.1, read: bytes - last.2 });
                 now += 1;
                 (last.0, last.2) = (now, bytes);
                 bytes += u64::from(last.1);
                 entry
             }));
-            take(&entries);
+            over.add(&mut entries);
         }
     }
 }

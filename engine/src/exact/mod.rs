@@ -14,16 +14,19 @@
 //! less the reads before t whose own "before" lies after p. Such pairs are inversions of the sequence of "before"s.
 //!
 //! 1. [`ids`] or [`last`]: for each read, the place before.
-//! 2. [`spread`]: inversions between spans of places, in the order of time; each read goes to the span of its "before".
-//! 3. [`span`]: inversions within a span, in tables that fit the first cache.
-//! 4. [`tally`]: how many reads have each distance.
+//! 2. [`spans`]: inversions between spans of places, in the order of time.
+//! 3. [`spread`]: each read goes to the span of its "before".
+//! 4. [`span`]: inversions within a span, in tables that fit the first cache.
+//! 5. [`tally`]: how many reads have each distance.
 //!
 //! All steps run on as many threads as they are given, and nothing in them depends on how many.
 
 mod amount;
 pub mod ids;
 pub mod last;
+mod rows;
 mod span;
+mod spans;
 mod spread;
 mod tally;
 
@@ -34,47 +37,46 @@ use crate::simd::Level;
 
 pub use amount::Amount;
 pub use spread::Entry;
-use spread::{Spread, Spreading};
+use spread::{Room, Spread};
 pub use tally::Tally;
 
 /// Reads in the order of time, that follow those of the stretches before it.
 pub trait Stretch<A: Amount>: Send {
-    /// Calls `take` with the entries of all its reads, in order, some thousands at a time.
-    fn entries(self, take: impl FnMut(&[Entry<A>]));
+    /// Spreads its reads, in order.
+    fn spread<'a>(&'a mut self, over: &mut Spread<'a, A>);
 }
 
 /// Tallies the reuse distances of a trace of `reads` reads that comes in stretches: one for each thread.
-pub fn distances<A: Amount>(reads: usize, stretches: Vec<impl Stretch<A>>, tally: &Tally, level: Level) -> Tally {
+pub fn distances<A: Amount>(reads: usize, mut stretches: Vec<impl Stretch<A>>, tally: &Tally, level: Level) -> Tally {
     let threads = stretches.len();
-    let spreads = in_parallel(stretches, |stretch| {
-        let mut spread = Spread::new(reads);
-        stretch.entries(|entries| level.run(Spreading { spread: &mut spread, entries }));
+    let mut rooms: Vec<_> = stretches.iter().map(|_| Room::new(reads)).collect();
+    let spreads = in_parallel(stretches.iter_mut().zip(&mut rooms).collect(), |(stretch, room)| {
+        let mut spread = Spread::new(reads, room, level);
+        stretch.spread(&mut spread);
         spread
     });
     let later = spread::later(&spreads);
     let next = AtomicUsize::new(0);
     let tallies = in_parallel((0..threads).collect(), |_| {
-        let mut tally = tally.clone();
+        let mut tally = tally.empty();
         let mut distances = Vec::new();
         loop {
             let span = next.fetch_add(1, Ordering::Relaxed);
-            if span >= spread::spans(reads) {
+            if span >= spans::spans(reads) {
                 return tally;
             }
             let mut counter = A::Counter::default();
             for (spread, later) in spreads.iter().zip(&later) {
-                distances.clear();
-                level.run(span::Counting {
-                    counter: &mut counter,
-                    reads: spread.of(span),
-                    later: later[span],
-                    distances: &mut distances,
-                });
-                tally.add(&distances);
+                for (partial, places, weights) in spread.of(span) {
+                    distances.clear();
+                    distances.extend(partial.iter().map(|distance| distance.minus(later[span])));
+                    level.run(span::Counting { counter: &mut counter, places, weights, distances: &mut distances });
+                    tally.add(&distances);
+                }
             }
         }
     });
-    tallies.into_iter().reduce(Tally::plus).unwrap_or_else(|| tally.clone())
+    tallies.into_iter().reduce(Tally::plus).unwrap_or_else(|| tally.empty())
 }
 
 /// Does the same with each, at once.

@@ -1,110 +1,173 @@
-//! Inversions between spans of places; and the reads, spread over the spans of the reads before them.
+//! Reads, spread over the spans of the reads before them.
 
-use super::amount::{Amount, Row, LANES};
+use super::amount::Amount;
 use super::span::SPAN;
-use crate::simd::Kernel;
+use super::spans::{spans, Spans};
+use crate::simd::{Kernel, Level};
 
-/// A read: where its block was read before, and what was read since then.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Entry<A> {
-    /// The place of the read before, plus 1; 0 for none.
+/// Entries that are handed on at once: they stay in the first cache.
+pub const BATCH: usize = 1024;
+/// Reads of a span that are kept together.
+const PIECE: usize = 1 << 13;
+
+/// A read of a block that was read before.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Entry<A: Amount> {
+    /// The place of the read before.
     pub before: u32,
-    /// The block's size where bytes are counted.
-    pub weight: u32,
+    pub weight: A::Weight,
     /// All that was read from the place before until now, as often as it was read.
     pub read: A,
 }
 
-/// The reads of a stretch of time. Room is taken for all places, but pages that are never written cost nothing.
-pub struct Spread<A: Amount> {
-    /// `SPAN` elements for each span: the distance, still without the inversions within the span.
-    distances: Vec<A>,
+impl<A: Amount> Entry<A> {
+    #[inline(always)]
+    pub fn span(&self) -> usize {
+        self.before as usize / SPAN
+    }
+}
+
+/// Memory for reads.
+struct Piece<'a, A: Amount> {
+    /// The distance, still without the inversions within the span.
+    distances: &'a mut [A; PIECE],
     /// The place before, within the span.
+    places: &'a mut [u16; PIECE],
+    weights: &'a mut [A::Weight; PIECE],
+}
+
+fn pieces<'a, A: Amount>(
+    distances: &'a mut [A],
+    places: &'a mut [u16],
+    weights: &'a mut [A::Weight],
+) -> impl Iterator<Item = Piece<'a, A>> {
+    let (distances, places) = (distances.chunks_exact_mut(PIECE), places.chunks_exact_mut(PIECE));
+    distances.zip(places).zip(weights.chunks_exact_mut(PIECE)).filter_map(|((distances, places), weights)| {
+        let (distances, places, weights) = (distances.try_into(), places.try_into(), weights.try_into());
+        Some(Piece { distances: distances.ok()?, places: places.ok()?, weights: weights.ok()? })
+    })
+}
+
+/// Memory for all reads, of which each span may leave a piece unfilled. Pages that are never written cost nothing.
+pub struct Room<A: Amount> {
+    distances: Vec<A>,
     places: Vec<u16>,
-    weights: Vec<u32>,
-    /// How many reads each span has.
-    lens: Vec<u32>,
-    /// For each of these, what its reads weigh together.
-    sums: Vec<A>,
-    /// For each of these, what the reads of later ones weigh, of the same row of [`LANES`].
-    fine: Vec<Row<A>>,
-    /// For each row, what the reads of later rows weigh, of the same row of rows.
-    coarse: Vec<Row<A>>,
+    weights: Vec<A::Weight>,
 }
 
-/// Spans for so many places.
-pub fn spans(reads: usize) -> usize {
-    reads.div_ceil(SPAN)
-}
-
-impl<A: Amount> Spread<A> {
+impl<A: Amount> Room<A> {
     pub fn new(reads: usize) -> Self {
-        let (all, rows) = (spans(reads), spans(reads).div_ceil(LANES));
-        Self {
-            distances: vec![A::default(); all * SPAN],
-            places: vec![0; all * SPAN],
-            weights: vec![0; if A::WEIGHTED { all * SPAN } else { 0 }],
-            lens: vec![0; all],
-            sums: vec![A::default(); all],
-            fine: vec![Row::default(); rows],
-            coarse: vec![Row::default(); rows.div_ceil(LANES)],
+        let all = (reads / PIECE + spans(reads)) * PIECE;
+        Self { distances: vec![A::default(); all], places: vec![0; all], weights: vec![A::Weight::default(); all] }
+    }
+}
+
+/// The reads of a stretch of time.
+pub struct Spread<'a, A: Amount> {
+    pieces: Vec<Piece<'a, A>>,
+    /// Those that aren't taken yet; the last is the next.
+    free: Vec<Piece<'a, A>>,
+    /// For each span: its pieces, and where its next read goes, counted over all pieces.
+    of_span: Vec<Vec<usize>>,
+    next: Vec<usize>,
+    spans: A::Spans,
+    level: Level,
+}
+
+impl<'a, A: Amount> Spread<'a, A> {
+    /// For stretches of so many reads together, and in room for these.
+    pub fn new(reads: usize, room: &'a mut Room<A>, level: Level) -> Self {
+        let all = spans(reads);
+        let mut free: Vec<_> = pieces(&mut room.distances, &mut room.places, &mut room.weights).collect();
+        free.reverse();
+        let spans = A::Spans::new(all);
+        Self { pieces: Vec::new(), free, of_span: vec![Vec::new(); all], next: vec![0; all], spans, level }
+    }
+
+    /// Spreads the next reads, at most [`BATCH`].
+    pub fn add(&mut self, entries: &mut [Entry<A>]) {
+        self.level.run(Spreading { spread: self, entries });
+    }
+
+    /// A span's reads, in the order of time: their distances without the inversions within the span, places and weights.
+    pub fn of(&self, span: usize) -> impl Iterator<Item = (&[A], &[u16], &[A::Weight])> {
+        self.of_span[span].iter().map(move |number| {
+            let piece = &self.pieces[*number];
+            let len = PIECE.min(self.next[span] - number * PIECE);
+            (&piece.distances[..len], &piece.places[..len], &piece.weights[..len])
+        })
+    }
+
+    /// What a span's reads weigh together.
+    fn weight(&self, span: usize) -> A {
+        let weights = self.of(span).flat_map(|(_, _, weights)| weights);
+        weights.fold(A::default(), |sum, weight| sum.plus(A::of(*weight)))
+    }
+}
+
+impl<'a> Spread<'a, u32> {
+    /// Spreads the next reads, of blocks that count 1 each: from their places before, plus 1, or 0 for a first read.
+    pub fn add_places(&mut self, begin: usize, before: &[u32]) {
+        let mut entries = [Entry::default(); BATCH];
+        let mut now = begin as u32;
+        for before in before.chunks(BATCH) {
+            let mut kept = 0;
+            for before in before {
+                now += 1;
+                entries[kept % BATCH] =
+                    Entry { before: before.wrapping_sub(1), weight: (), read: now.wrapping_sub(*before) };
+                // Without a branch: the processor would often guess wrongly which are first reads.
+                kept += usize::from(*before > 0);
+            }
+            self.add(&mut entries[..kept]);
         }
     }
 
-    /// A span's reads, in the order of time.
-    pub fn of(&self, span: usize) -> (&[A], &[u16], &[u32]) {
-        let begin = span * SPAN;
-        let range = begin..begin + self.lens[span] as usize;
-        let weights = if A::WEIGHTED { &self.weights[range.clone()] } else { &[] };
-        (&self.distances[range.clone()], &self.places[range], weights)
+    /// Takes memory of a chunk that is done: to clear other memory would take the kernel longer than all work on a read.
+    pub fn reuse(&mut self, distances: &'a mut [u32], places: &'a mut [u16]) {
+        // Of no size.
+        let weights = vec![(); distances.len()].leak();
+        self.free.extend(pieces(distances, places, weights));
     }
 }
 
 /// For each stretch and span: what weighed the reads of later spans in the stretches before.
-pub fn later<A: Amount>(spreads: &[Spread<A>]) -> Vec<Vec<A>> {
-    let mut before = vec![A::default(); spreads.first().map_or(0, |spread| spread.sums.len())];
+pub fn later<A: Amount>(spreads: &[Spread<'_, A>]) -> Vec<Vec<A>> {
     let mut all = Vec::new();
-    for spread in spreads {
+    let mut before = vec![A::default(); spreads.first().map_or(0, |spread| spread.next.len())];
+    for (at, spread) in spreads.iter().enumerate() {
         all.push(before.clone());
         let mut sum = A::default();
-        for (span, before) in before.iter_mut().enumerate().rev() {
+        for (span, before) in before.iter_mut().enumerate().rev().take_while(|_| at + 1 < spreads.len()) {
             *before = before.plus(sum);
-            sum = sum.plus(spread.sums[span]);
+            sum = sum.plus(spread.weight(span));
         }
     }
     all
 }
 
-/// Spreads the next reads.
-pub struct Spreading<'a, A: Amount> {
-    pub spread: &'a mut Spread<A>,
-    pub entries: &'a [Entry<A>],
+struct Spreading<'s, 'a, A: Amount> {
+    spread: &'s mut Spread<'a, A>,
+    entries: &'s mut [Entry<A>],
 }
 
-impl<A: Amount> Kernel for Spreading<'_, A> {
+impl<A: Amount> Kernel for Spreading<'_, '_, A> {
     #[inline(always)]
     fn run(self) {
-        let Spread { distances, places, weights, lens, sums, fine, coarse } = self.spread;
-        let (distances, places, weights) = (&mut distances[..], &mut places[..], &mut weights[..]);
-        let (lens, sums, fine, coarse) = (&mut lens[..], &mut sums[..], &mut fine[..], &mut coarse[..]);
+        let Spread { pieces, free, of_span, next, spans, .. } = self.spread;
+        spans.add(self.entries);
         for entry in self.entries {
-            let Some(before) = entry.before.checked_sub(1) else { continue };
-            let span = before as usize / SPAN;
-            let row = span / LANES;
-            let later = fine[row].0[span % LANES].plus(coarse[row / LANES].0[row % LANES]);
-            let to = span * SPAN + lens[span] as usize % SPAN;
-            lens[span] += 1;
-            distances[to] = entry.read.minus(later);
-            places[to] = before as u16;
-            if A::WEIGHTED {
-                weights[to] = entry.weight;
+            let next = &mut next[entry.span()];
+            if *next % PIECE == 0 {
+                *next = pieces.len() * PIECE;
+                of_span[entry.span()].push(pieces.len());
+                pieces.push(free.pop().expect("there is room for all"));
             }
-            sums[span] = sums[span].plus(A::of(entry.weight));
-            fine[row].add_below(span % LANES, entry.weight);
-            for rows in &mut coarse[..row / LANES] {
-                rows.add_below(LANES, entry.weight);
-            }
-            coarse[row / LANES].add_below(row % LANES, entry.weight);
+            let (piece, at) = (&mut pieces[*next / PIECE], *next % PIECE);
+            piece.distances[at] = entry.read;
+            piece.places[at] = entry.before as u16;
+            piece.weights[at] = entry.weight;
+            *next += 1;
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::amount::Amount;
 
 /// Counts distances: in an array where that is small enough, otherwise all are kept.
-#[derive(Clone)]
 pub enum Tally {
     /// The number of reads at each multiple of `unit`.
     Counts { unit: u64, reads: Vec<u32> },
@@ -18,6 +17,14 @@ impl Tally {
             // Keeping a distance takes as much as two counts.
             Ok(steps) if steps <= 2 * reads => Self::Counts { unit, reads: vec![0; steps + 1] },
             _ => Self::Kept(Vec::new()),
+        }
+    }
+
+    /// Another that counts nothing yet. Not a clone: that would read, and so fill, all of the zeros.
+    pub(super) fn empty(&self) -> Self {
+        match self {
+            Self::Counts { unit, reads } => Self::Counts { unit: *unit, reads: vec![0; reads.len()] },
+            Self::Kept(_) => Self::Kept(Vec::new()),
         }
     }
 
