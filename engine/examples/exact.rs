@@ -37,13 +37,11 @@ fn read(path: &str, begin: usize, end: usize, level: Level) -> io::Result<Ids> {
 fn read_all(path: &str, threads: usize, level: Level) -> io::Result<Ids> {
     let records = File::open(path)?.metadata()?.len() as usize / RECORD;
     let each = records.div_ceil(threads).next_multiple_of(CHUNK);
+    let part = |begin: usize| read(path, begin, records.min(begin + each), level);
     thread::scope(|scope| {
-        let parts: Vec<_> = (0..records)
-            .step_by(each)
-            .map(|begin| scope.spawn(move || read(path, begin, records.min(begin + each), level)))
-            .collect();
-        let mut all = Ids::new(level);
-        for part in parts {
+        let later: Vec<_> = (each..records).step_by(each).map(|begin| scope.spawn(move || part(begin))).collect();
+        let mut all = part(0)?;
+        for part in later {
             all.append(part.join().map_err(|_| io::Error::other("a thread panicked"))??);
         }
         Ok(all)
