@@ -129,6 +129,7 @@ def test_the_line_named_is_the_one_that_zcat_shows(tmp_path: Path) -> None:
 UNPRIVILEGED = """
 import os, sys
 from zmysql.cli.main import main
+import zmysql.cli.locality, zmysql.cli.trace  # nobody may not read this folder
 os.geteuid() or os.setuid(65534)
 main()
 """

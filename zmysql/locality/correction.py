@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from zmysql.locality.names import data_directories
 from zmysql.locality.objects import unseen
+from zmysql.trace.format import NO_READS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -76,11 +77,15 @@ def shifted(ranges: Ranges, more: int) -> Ranges:
 
 def _profile(found: Profile, whole: Profile, files: tuple[FileReads, ...], references: int) -> Profile:
     more = references - found.references
-    classes = apportioned(tuple(whole.classes.values()), references)
+    reads = {name: count for name, count in whole.classes.items() if name not in NO_READS}
+    served = dict(zip(reads, apportioned(tuple(reads.values()), references), strict=True))
+    others = {
+        name: round(count * references / whole.references) for name, count in whole.classes.items() if name in NO_READS
+    }
     return replace(
         found,
         references=references,
-        classes=dict(zip(whole.classes, classes, strict=True)),
+        classes=served | others,
         span_ns=whole.span_ns,
         out_of_order=round(whole.out_of_order * references / whole.references),
         mrc=_curve(found.mrc, found.references, references),
