@@ -17,7 +17,7 @@ TOOLKIT = {
     *("bitesize.d", "iofile.d", "iofileb.d", "iopattern", "iopending", "iosnoop", "iotop", "opensnoop", "pathopens.d"),
     *("fsrw.d", "fspaging.d", "rfileio.d", "rfsio.d", "rwbypid.d", "rwbytype.d", "rwsnoop", "rwtop", "seeksize.d"),
 }
-COLUMNS = re.compile(r'printf\("# ((?:[a-z]\w* ?)+)\\n"\)')
+COLUMNS = re.compile(r'printf\("# ([a-z]\w*(?: [a-z]\w*)*)\\n"\)')
 
 
 def rendered(stem: str) -> str:
