@@ -1,6 +1,6 @@
 # zmysql: `make demo` shows the main job, `make test` proves it. Both set up all they need.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint unit faults fuzz bench accuracy clean
+.PHONY: help setup demo test lint unit faults fuzz bench accuracy tracing clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,6 +28,7 @@ help:
 	@echo 'make fuzz    hostile input for the readers, half an hour a target at most (FUZZ_SECONDS=60)'
 	@echo 'make bench   what the engine and create-pool cost, as ratios to a peer in the same run (BENCH=engine)'
 	@echo 'make accuracy  the simulation against the real ARC in the virtual machine, an hour (ACCURACY="--from DIR --write-docs")'
+	@echo 'make tracing what the scripts cost sysbench, and how far the report of a sample is off; hours when emulated (TRACING=overhead)'
 
 setup: $(VENV)/done
 
@@ -86,6 +87,10 @@ bench: setup
 accuracy: setup
 	@sh tools/install-packages.sh $(TESTBED_PACKAGES)
 	PYTHONPATH=tools $(BIN)/python -m accuracy $(ACCURACY)
+
+tracing: setup
+	@sh tools/install-packages.sh $(TESTBED_PACKAGES)
+	PYTHONPATH=tools $(BIN)/python -m tracing $(TRACING)
 
 clean:
 	rm -rf $(VENV) build dist engine/target *.egg-info zmysql/locality/*.so

@@ -32,17 +32,13 @@ LIMIT_RATIO, LIMIT_POINTS = 0.97, 2.0
 FOR_AN_HOUR = "3600"
 VARIANTS = (
     Variant("blkaccess.d 1/64", "blkaccess.d", ("PID", FOR_AN_HOUR, "64")),
-    Variant("locality.d 1/64", "locality.d", ("PID", FOR_AN_HOUR, "64")),
     Variant("blkaccess.bt 1/64", "blkaccess.bt", ("PID", FOR_AN_HOUR, "64")),
-    Variant("locality.bt 1/64", "locality.bt", ("PID", FOR_AN_HOUR, "64")),
     Variant("blkaccess.d", "blkaccess.d", ("PID", FOR_AN_HOUR)),
     Variant("blkaccess.bt", "blkaccess.bt", ("PID", FOR_AN_HOUR)),
-    *(
-        Variant(f"{name}.d", f"{name}.d", ("PID", FOR_AN_HOUR) if name == "filerw" else (FOR_AN_HOUR,))
-        for name in ("filerw", "vdevio", "zilcommit", "l2feed")
-    ),
+    Variant("vdevio.d", "vdevio.d", (FOR_AN_HOUR,)),
+    Variant("zilcommit.d", "zilcommit.d", (FOR_AN_HOUR,)),
 )
-LIMITED = frozenset(one.name for one in VARIANTS[:4])
+LIMITED = frozenset(one.name for one in VARIANTS[:2])
 begun = time.monotonic()
 
 

@@ -24,7 +24,7 @@ from zmysql.trace.place import new_file
 from zmysql.trace.record import SCRIPT, Recorded, find_target, record
 from zmysql.trace.recording import Ended, Progress, Watch
 from zmysql.trace.sampling import parse_rate
-from zmysql.trace.script import OF_POOLS, OF_PROCESS, SAMPLED, Summed, run_script
+from zmysql.trace.script import OF_POOLS, SAMPLED, Summed, run_script
 from zmysql.units import parse_duration, parse_size
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _LINES_PER_SECOND = 5000
 )
 @click.option(
     "--script",
-    type=click.Choice([SCRIPT, *OF_PROCESS, *OF_POOLS]),
+    type=click.Choice([SCRIPT, *OF_POOLS]),
     default=SCRIPT,
     show_default=True,
     help="blkaccess records a trace of reads; the others sum up in the kernel, and print it at the end.",

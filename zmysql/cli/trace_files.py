@@ -20,7 +20,7 @@ from zmysql.trace.script_output import ScriptFile, is_script_file, read_script_f
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_READS_ONLY = "a trace has reads only: `zmysql trace record --script filerw` counts what is written as well"
+_READS_ONLY = "a trace has reads only, so what is written isn't judged"
 
 
 @click.command()
@@ -29,7 +29,7 @@ _READS_ONLY = "a trace has reads only: `zmysql trace record --script filerw` cou
 def files(file: Path, *, wants_json: bool) -> None:
     """Say which classes of MySQL's files belong on SSD and which on HDD, by what was read and written of them.
 
-    FILE is what `zmysql trace record --script filerw` wrote, or a trace.
+    FILE is a trace, so it is by reads alone.
     """
     if is_script_file(file):
         recorded = read_script_file(file)
@@ -49,9 +49,7 @@ def files(file: Path, *, wants_json: bool) -> None:
 def uses_of_script(path: Path, recorded: ScriptFile) -> Iterator[Use]:
     """Yield what filerw counted, by the classes that whole paths tell, and its own where there is none."""
     if recorded.script != "filerw":
-        raise ZmysqlError(
-            f"{path} is the output of {recorded.script}: `zmysql trace record --script filerw` counts files"
-        )
+        raise ZmysqlError(f"{path} is the output of {recorded.script}, which counts no files: name a trace")
     objects = recorded.facts.get("objects")
     paths = objects if isinstance(objects, dict) else {}
     directories = data_directories(paths.values())

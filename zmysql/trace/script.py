@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # What watches a process, and what watches the pools.
 OF_PROCESS = ("locality", "filerw")
-OF_POOLS = ("zilcommit", "vdevio", "l2feed")
+OF_POOLS = ("zilcommit", "vdevio")
 SAMPLED = ("locality",)
 _TICK_SECONDS = 0.25
 _START_SECONDS = 180.0
