@@ -125,5 +125,5 @@ def check_known(rows: dict[str, dict[str, str]], *, log: bool) -> None:
         there, other = ("slog", "pool") if log else ("pool", "slog")
         assert int(row[f"{other}_blocks"]) == 0
         assert int(row[f"{there}_blocks"]) > 0
-        assert 0 < int(row[f"{there}_avg_ns"]) < int(row["commit_max_ns"])
+        assert int(row[f"{there}_avg_ns"]) > 0  # a log write may end long after the last commit that waited
     assert int(large["slog_blocks"]) == 0 or log
